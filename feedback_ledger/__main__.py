@@ -1,0 +1,7 @@
+"""`python -m feedback_ledger` is the console script `feedback-ledger`."""
+
+import sys
+
+from feedback_ledger.cli import main
+
+sys.exit(main())

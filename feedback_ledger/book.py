@@ -1,0 +1,40 @@
+"""A ledger as it was read: its settings, its records, and where their evidence is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from feedback_ledger.environment import described
+from feedback_ledger.errors import Problem
+from feedback_ledger.loader import Record, target_of
+from feedback_ledger.model import Finding, Settings, Target
+from feedback_ledger.redact import Redactor
+from feedback_ledger.store import EvidenceStore
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A folder with findings and reproducers, read once. `settings` are the defaults where the folder has none."""
+
+    root: Path
+    settings: Settings
+    has_settings: bool
+    records: tuple[Record, ...]
+    problems: tuple[Problem, ...]
+    store: EvidenceStore
+    redactor: Redactor
+
+    def target(self, finding: Finding) -> Target:
+        """The settings of a finding's target."""
+        return target_of(self.settings if self.has_settings else None, finding.target)
+
+    def needed(self, finding: Finding) -> list[str]:
+        """What the finding's requirements and fixtures are, in words."""
+        needs = self.settings.requirements
+        return [described(needs[name]) if name in needs else f"the fixture `{name}`" for name in finding.requires]
+
+    @property
+    def title(self) -> str:
+        """The title of the page."""
+        return self.settings.title

@@ -1,0 +1,17 @@
+"""Which stored evidence speaks of the reproducer as it is now."""
+
+from __future__ import annotations
+
+import hashlib
+
+from feedback_ledger.book import Ledger
+from feedback_ledger.loader import Record
+from feedback_ledger.model import Evidence
+
+
+def current_captures(book: Ledger, record: Record) -> tuple[dict[str | None, Evidence], bool]:
+    """The evidence of the reproducer as it is now, by release, and whether there is some of an earlier state of it."""
+    stored = book.store.read_all(record.stem)
+    digest = hashlib.sha256(record.reproducer.read_bytes()).hexdigest()
+    current = {release: evidence for release, evidence in stored.items() if evidence.reproducer_sha256 == digest}
+    return current, len(current) < len(stored)

@@ -1,0 +1,40 @@
+"""The few ways in which a ledger itself can be wrong.
+
+A reproducer that fails, a package that won't install, a release that does not exist: those are outcomes, and are values.
+What is raised here always ends the command, with one line for each problem and exit code 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, order=True)
+class Problem:
+    """One thing that is wrong in one file: where, and what to write instead."""
+
+    file: str
+    line: int
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.field}: {self.message}" if self.field else f"{place}: {self.message}"
+
+
+class LedgerError(Exception):
+    """Ends a command with exit code 2; its text is for the person who typed it."""
+
+
+class BadLedger(LedgerError):
+    """Records, settings or published files are wrong; every problem found is in `problems`."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(sorted(problems))
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class UsageError(LedgerError):
+    """The arguments ask for something that is not there."""

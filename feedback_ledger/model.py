@@ -1,0 +1,475 @@
+"""The documents that people and the machine write, and the values that are made of them.
+
+Documents are frozen pydantic models that refuse unknown keys; they are parsed once, at the edge. Field descriptions are what the
+JSON Schema and the error messages say.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    StrictBool,
+    StrictInt,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
+
+
+class Nature(StrEnum):
+    """What kind of claim a finding makes."""
+
+    BUG = "bug"
+    REGRESSION = "regression"
+    SECURITY = "security"
+    PERFORMANCE = "performance"
+    FRICTION = "friction"
+    MISSING = "missing"
+    DOCS = "docs"
+
+
+class Severity(StrEnum):
+    """How much it hurts the people who use the target."""
+
+    BLOCKER = "blocker"
+    MAJOR = "major"
+    MINOR = "minor"
+    PAPERCUT = "papercut"
+
+
+class Status(StrEnum):
+    """What the record says of the finding today."""
+
+    OPEN = "open"
+    FIXED = "fixed"
+    INTENDED = "intended"
+    WONTFIX = "wontfix"
+    WITHDRAWN = "withdrawn"
+
+
+class Origin(StrEnum):
+    """Where the claim came from."""
+
+    SEED = "seed"
+    FOUND = "found"
+
+
+class Disclosure(StrEnum):
+    """Whether a finding may be described in what is published."""
+
+    PUBLIC = "public"
+    PRIVATE = "private"
+
+
+class Ecosystem(StrEnum):
+    """Where a target's releases come from."""
+
+    PYPI = "pypi"
+    NPM = "npm"
+    COMMAND = "command"
+    SERVICE = "service"
+
+
+class Verdict(StrEnum):
+    """What one finding's evidence says on one release."""
+
+    REPRODUCES = "reproduces"
+    GONE = "gone"
+    DRIFTED = "drifted"
+    FLAKY = "flaky"
+    BROKEN = "broken"
+    BLOCKED = "blocked"
+
+
+class Event(StrEnum):
+    """What a verdict means against what the record says."""
+
+    AS_RECORDED = "as recorded"
+    FIXED_UPSTREAM = "fixed upstream"
+    GONE_UNCONFIRMED = "gone, unconfirmed"
+    REGRESSED = "regressed"
+    DRIFTED = "drifted"
+    FLAKY = "flaky"
+    NOT_JUDGED = "not judged"
+
+
+TIMEOUT = "timeout"
+NONZERO = "nonzero"
+OUTPUT_LIMIT = "output limit"
+"""How an observation says that a run was ended because it would not stop printing."""
+
+SIGNALS = frozenset(item.name for item in signal.Signals)
+PLACEHOLDER = "TODO"
+"""What `ledger new` puts where a person has to write; a record that still holds it is refused."""
+
+
+class Document(BaseModel):
+    """Frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+def _is_exit(value: Any) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str) and (value in (TIMEOUT, NONZERO) or value in SIGNALS):
+        return value
+    raise ValueError("an exit code, nonzero, timeout, or a signal's name such as SIGABRT")
+
+
+def _is_pattern(value: str) -> str:
+    if value.startswith((PLACEHOLDER, f"^{PLACEHOLDER}")):
+        raise ValueError("a regular expression that the reproducer's own words match")
+    try:
+        compiled = re.compile(value, re.MULTILINE)
+    except re.error as error:
+        raise ValueError(f"a regular expression ({error})") from error
+    if compiled.search(""):
+        raise ValueError(
+            "a regular expression that does not match the empty text, as this one would hold for every run"
+        )
+    return value
+
+
+def _is_filled_in(value: str) -> str:
+    if not value.strip() or value.lstrip().startswith(PLACEHOLDER):
+        raise ValueError("text that says it")
+    return value
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, Mapping) else value
+
+
+Text = Annotated[str, AfterValidator(_is_filled_in)]
+Pattern = Annotated[str, AfterValidator(_is_pattern)]
+Seconds = Annotated[float, Strict(), Field(gt=0, le=86_400, allow_inf_nan=False)]
+Count = Annotated[StrictInt, Field(ge=1, le=10_000)]
+Release = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z][0-9A-Za-z.+_!-]*$")]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+ExitCondition = Annotated[
+    int | str, BeforeValidator(_is_exit), WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}]})
+]
+
+
+class Matcher(Document):
+    """Conditions on one run, all of which must hold. Patterns are searched, multi-line."""
+
+    exit: ExitCondition | None = None
+    """an exit code, `nonzero`, `timeout`, or a signal's name such as `SIGABRT`"""
+    stdout: Pattern | None = None
+    """a regular expression found in standard output"""
+    stderr: Pattern | None = None
+    """a regular expression found in standard error"""
+    output: Pattern | None = None
+    """a regular expression found in either"""
+    not_stdout: Pattern | None = None
+    """a regular expression not found in standard output"""
+    not_stderr: Pattern | None = None
+    """a regular expression not found in standard error"""
+    not_output: Pattern | None = None
+    """a regular expression found in neither"""
+    min_duration_s: Seconds | None = None
+    """the least time that the run took, in seconds"""
+    max_duration_s: Seconds | None = None
+    """the most time that the run took, in seconds"""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("at least one condition, such as stdout: '^pattern'")
+        return self
+
+    @property
+    def expects_text(self) -> bool:
+        """Whether only a run that printed something can meet this."""
+        return any((self.stdout, self.stderr, self.output))
+
+
+class Signature(Document):
+    """The patterns that tell from evidence whether the finding shows."""
+
+    control: Matcher | None = None
+    """what must hold in every run, fixed or not: proof that the run reached the point it tests"""
+    reproduces: Matcher
+    """what holds when the finding shows"""
+    gone: Matcher | None = None
+    """what holds when the target behaves as it should"""
+
+    @property
+    def proves_absence(self) -> bool:
+        """Whether `gone` needs words of the reproducer, so that a program that fell silent can't pass for a fix."""
+        return self.gone is None or self.gone.expects_text or (self.control is not None and self.control.expects_text)
+
+
+class Reproducer(Document):
+    """How the reproducer is run, and how its runs are read."""
+
+    timeout_s: Seconds = 60.0
+    """a positive number of seconds"""
+    runs: Count = 1
+    """how many times it is run, a whole number of at least 1"""
+    min_hits: Count | None = None
+    """of these runs, how many must show a flaky finding"""
+    serial: StrictBool = False
+    """true when nothing else may run beside it"""
+    signature: Signature
+    """a mapping with `control`, `reproduces` and `gone`"""
+
+    @model_validator(mode="after")
+    def _hits_fit_runs(self) -> Self:
+        if self.min_hits is not None and self.min_hits > self.runs:
+            raise ValueError(f"min_hits of at most {self.runs}, the number of runs")
+        return self
+
+
+class Span(Document):
+    """A stretch of releases in which the finding shows; only releases that were run."""
+
+    introduced: Release
+    """the first release, in quotes, that was seen to show it"""
+    last_affected: Release | None = None
+    """the last release, in quotes, that was seen to show it"""
+    fixed: Release | None = None
+    """the first release after it, in quotes, that was seen to be free of it"""
+
+
+class Upstream(Document):
+    """Where the target's maintainers track it."""
+
+    issue: str | None = None
+    """the address of the report, or null"""
+    fixed_by: str | None = None
+    """the address of the change that fixed it, or null"""
+
+
+class Finding(Document):
+    """One claim about a target. A person writes it."""
+
+    id: Annotated[str, StringConstraints(pattern=r"^F-\d{3,}$")]
+    """`F-` and at least three digits"""
+    title: Text
+    """the claim, in one line"""
+    target: Name
+    """the name of a target from the settings"""
+    area: Text
+    """the part of the target, in a word"""
+    nature: Nature
+    """one of bug, regression, security, performance, friction, missing, docs"""
+    severity: Severity
+    """one of blocker, major, minor, papercut"""
+    status: Status
+    """one of open, fixed, intended, wontfix, withdrawn"""
+    affected: Annotated[
+        tuple[Span, ...], BeforeValidator(_as_list, json_schema_input_type=Span | tuple[Span, ...])
+    ] = ()
+    """a mapping with `introduced`, `last_affected` and `fixed`, or a list of them"""
+    summary: Text
+    """Markdown: what happens"""
+    expected: Text
+    """Markdown: what should happen"""
+    actual: Text
+    """Markdown: what happens instead"""
+    impact: Text
+    """Markdown: whom it hurts, and how"""
+    workaround: Text | None = None
+    """Markdown: what helps until it is fixed"""
+    proposed_fix: Text
+    """Markdown: what a maintainer could do"""
+    upstream: Upstream = Upstream()
+    """a mapping with `issue` and `fixed_by`"""
+    origin: Origin = Origin.FOUND
+    """one of seed, found"""
+    disclosure: Disclosure = Disclosure.PUBLIC
+    """one of public, private"""
+    requires: tuple[Name, ...] = ()
+    """a list of names of requirements and fixtures from the settings"""
+    reproducer: Reproducer
+    """a mapping with `timeout_s` and `signature`"""
+
+    @model_validator(mode="after")
+    def _title_is_one_line(self) -> Self:
+        if "\n" in self.title.strip():
+            raise ValueError("a title of one line")
+        return self
+
+    @property
+    def number(self) -> int:
+        """The number behind `F-`; what ledgers are sorted by."""
+        return int(self.id.removeprefix("F-"))
+
+    @property
+    def recorded_releases(self) -> tuple[str, ...]:
+        """Every release that `affected` names, in the order written."""
+        named = [r for span in self.affected for r in (span.introduced, span.last_affected, span.fixed) if r]
+        return tuple(dict.fromkeys(named))
+
+    @property
+    def known_bad(self) -> tuple[str, ...]:
+        """The releases that the record says were seen to show it, the last one first."""
+        named = [r for span in reversed(self.affected) for r in (span.last_affected, span.introduced) if r]
+        return tuple(dict.fromkeys(named))
+
+
+class Cut(Document):
+    """How many bytes of each stream were left out of its middle."""
+
+    stdout: StrictInt = 0
+    stderr: StrictInt = 0
+
+
+class Observation(Document):
+    """What one run did. `exit` is an exit code, a signal's name, `timeout` or `output limit`; duration in seconds."""
+
+    exit: int | str
+    duration_s: float
+    stdout: bytes
+    stderr: bytes
+    cut: Cut = Cut()
+
+
+class OtherOutcome(Observation):
+    """An outcome of a run that differed from the one shown first, and how many runs ended so."""
+
+    times: Count = 1
+
+
+class Versions(Document):
+    """What was in force during a run."""
+
+    python: str
+    platform: str
+    libc: str | None = None
+    target: str | None = None
+    packages: Mapping[str, str] = {}
+    commands: Mapping[str, str] = {}
+
+
+class Evidence(Document):
+    """The raw facts of running one reproducer on one release. The machine writes it; it holds no verdict.
+
+    The fields from `exit` on are those of the run that shows the finding, or of the first run where none does; `others` has each
+    outcome that differed. `hits` counts the runs that matched `reproduces` when they were captured.
+    """
+
+    finding: str
+    target: str
+    release: str | None
+    captured: datetime.date
+    command: str
+    reproducer_sha256: str
+    versions: Versions
+    runs: Count
+    hits: StrictInt
+    exit: int | str
+    duration_s: float
+    stdout: bytes
+    stderr: bytes
+    cut: Cut = Cut()
+    others: tuple[OtherOutcome, ...] = ()
+
+    @property
+    def observations(self) -> tuple[tuple[Observation, int], ...]:
+        """Each distinct outcome with the number of runs that ended so."""
+        first = Observation(
+            exit=self.exit, duration_s=self.duration_s, stdout=self.stdout, stderr=self.stderr, cut=self.cut
+        )
+        rest = sum(other.times for other in self.others)
+        return ((first, self.runs - rest), *((other, other.times) for other in self.others))
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict, why, and how many of the runs showed the finding."""
+
+    verdict: Verdict
+    reason: str = ""
+    hits: int = 0
+    runs: int = 0
+
+
+class Target(Document):
+    """A product that findings are about."""
+
+    ecosystem: Ecosystem = Ecosystem.SERVICE
+    """one of pypi, npm, command, service"""
+    package: str | None = None
+    """its name in the package index"""
+    release: Release | None = None
+    """the release, in quotes, that `run` and `check` test by default"""
+    upstream: Annotated[str, StringConstraints(pattern=r"^[\w.-]+/[\w.-]+$")] | None = None
+    """`owner/name` of the repository that takes its issues"""
+    version_command: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    """the command, as a list, that prints its version"""
+
+    @model_validator(mode="after")
+    def _package_is_named(self) -> Self:
+        if self.ecosystem in (Ecosystem.PYPI, Ecosystem.NPM) and not self.package:
+            raise ValueError(f'package = "name" for ecosystem {self.ecosystem.value}')
+        return self
+
+
+class Requirement(Document):
+    """Something that a run needs; all keys that are given must hold."""
+
+    command: str | None = None
+    """the name of a command on the PATH"""
+    min_version: str | None = None
+    """the least version, in quotes, that the command's `--version` may print"""
+    env: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
+    """the name of an environment variable; it is passed on to the reproducer"""
+    tcp: Annotated[str, StringConstraints(pattern=r"^.+:\d+$")] | None = None
+    """`host:port` that accepts a connection"""
+    platform: str | None = None
+    """the system's name, such as linux or darwin"""
+
+    @model_validator(mode="after")
+    def _asks_for_something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("one of command, min_version, env, tcp, platform")
+        if self.min_version and not self.command:
+            raise ValueError("command beside min_version")
+        return self
+
+
+class Fixture(Document):
+    """A server that the ledger starts once for all runs that ask for it; `{port}` stands for a free port."""
+
+    command: Annotated[tuple[str, ...], Field(min_length=1)]
+    """the command, as a list"""
+    ready: str
+    """an http address that answers, or a line on its standard output"""
+    ready_timeout_s: Seconds = 60.0
+    """a positive number of seconds"""
+    env: Mapping[str, str] = {}
+    """environment variables of the server"""
+    exports: Mapping[str, str] = {}
+    """environment variables that its reproducers are given"""
+
+
+class Settings(Document):
+    """`[tool.ledger]` of pyproject.toml, or ledger.toml."""
+
+    title: Text = "Feedback ledger"
+    """the title of FEEDBACK.md"""
+    output_limit: Annotated[StrictInt, Field(ge=1024)] = 1024 * 1024
+    """how many bytes of each stream are kept, a whole number of at least 1024"""
+    targets: Mapping[Name, Target] = {}
+    """tables named [targets.NAME]"""
+    requirements: Mapping[Name, Requirement] = {}
+    """tables named [requirements.NAME]"""
+    fixtures: Mapping[Name, Fixture] = {}
+    """tables named [fixtures.NAME]"""

@@ -1,0 +1,61 @@
+"""What was already run on this machine and needs no second run, in `.ledger/runs/`. Losing it costs time only."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+from feedback_ledger import __version__
+from feedback_ledger.book import Ledger
+from feedback_ledger.loader import Record
+from feedback_ledger.model import Event, Evidence
+from feedback_ledger.store import evidence_text, write_whole
+
+
+class Notes:
+    """One note for each finding and release."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._folder = ledger.root / ".ledger" / "runs"
+
+    def up_to_date(self, record: Record, release: str | None, evidence: Evidence) -> bool:
+        """Whether the same program was run here on the same release under the same settings, and its evidence is untouched."""
+        try:
+            note = json.loads(self._path(record, release).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return False
+        return bool(note == self._note(record, evidence))
+
+    def remember(self, record: Record, release: str | None, evidence: Evidence, event: Event) -> None:
+        """Only what is as recorded is left alone next time; what needs a person is run again."""
+        path = self._path(record, release)
+        if event is Event.AS_RECORDED:
+            write_whole(path, json.dumps(self._note(record, evidence)))
+        else:
+            path.unlink(missing_ok=True)
+
+    def _path(self, record: Record, release: str | None) -> Path:
+        evidence = self._ledger.store.path(record.stem, record.finding.target, release)
+        return self._folder / record.stem / f"{evidence.stem}.json"
+
+    def _note(self, record: Record, evidence: Evidence) -> dict[str, str]:
+        settings = self._ledger.settings
+        said = [
+            __version__,
+            record.finding.reproducer.model_dump_json(),
+            [
+                (name, str(settings.requirements.get(name)), str(settings.fixtures.get(name)))
+                for name in record.finding.requires
+            ],
+            str(self._ledger.target(record.finding).package),
+            sys.version_info[:2],
+            settings.output_limit,
+        ]
+        return {
+            "reproducer": hashlib.sha256(record.reproducer.read_bytes()).hexdigest(),
+            "evidence": hashlib.sha256(evidence_text(evidence).encode()).hexdigest(),
+            "settings": hashlib.sha256(json.dumps(said).encode()).hexdigest(),
+        }

@@ -1,0 +1,35 @@
+"""What came of running one finding on one release. A value; other modules make it and print it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from feedback_ledger.compare import diff
+from feedback_ledger.loader import Record
+from feedback_ledger.model import Event, Evidence, Judgement
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one finding on one release.
+
+    `evidence` is what was judged; `stored` what was known before; `control` the release and verdict of the control run, if one was
+    made; `fresh` whether it was run now; `changed` whether evidence was written.
+    """
+
+    record: Record
+    release: str | None
+    judgement: Judgement
+    event: Event
+    reason: str
+    duration_s: float = 0.0
+    evidence: Evidence | None = None
+    stored: Evidence | None = None
+    control: tuple[str, Judgement] | None = None
+    fresh: bool = True
+    changed: bool = False
+
+    @property
+    def diff(self) -> str:
+        """How what was judged differs from what was stored before."""
+        return diff(self.stored, self.evidence) if self.stored and self.evidence else ""

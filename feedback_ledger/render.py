@@ -1,0 +1,179 @@
+"""FEEDBACK.md out of findings and evidence. Pure: no clock, no files, no environment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from feedback_ledger.loader import Record
+from feedback_ledger.model import Disclosure, Evidence, Finding, Severity, Span, Status, Verdict
+from feedback_ledger.text import environment, outcome, rate, shortened, versions_lines
+from feedback_ledger.verdict import judge
+
+_MOST_OUTPUT = 6000
+_MOST_PROGRAM = 20_000
+LANGUAGES = {".py": "python", ".mjs": "javascript", ".js": "javascript", ".cjs": "javascript", ".sh": "sh"}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One capture as the page shows it."""
+
+    heading: str
+    environment: str
+    evidence: Evidence
+    output: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One finding with all that the page says of it. `captures` are those of the reproducer as it is now, by release."""
+
+    record: Record
+    program: str
+    tested: str | None
+    captures: Mapping[str | None, Evidence]
+    stale: bool
+    needed: Sequence[str]
+
+    @property
+    def finding(self) -> Finding:
+        """Its record."""
+        return self.record.finding
+
+    @property
+    def anchor(self) -> str:
+        """The fragment that links to it."""
+        return self.finding.id.lower()
+
+    @cached_property
+    def tested_verdict(self) -> str:
+        """The verdict on the tested release, with k/n where it was run several times."""
+        evidence = self.captures.get(self.tested)
+        if evidence is None:
+            return "not run"
+        return _said(self.finding, evidence)
+
+    @property
+    def affected(self) -> str:
+        """The releases in which it shows, in words."""
+        return "; ".join(_span(span) for span in self.finding.affected)
+
+    @property
+    def upstream(self) -> str:
+        """Where upstream tracks it, in words; empty if nothing is known."""
+        upstream = self.finding.upstream
+        said = [f"reported: {upstream.issue}"] if upstream.issue else []
+        return "; ".join(said + ([f"fixed by {upstream.fixed_by}"] if upstream.fixed_by else []))
+
+    @property
+    def reproducer_path(self) -> str:
+        """Its reproducer, from the ledger's root."""
+        return f"reproducers/{self.record.reproducer.name}"
+
+    @property
+    def language(self) -> str:
+        """What its reproducer is written in, as fences name it."""
+        return LANGUAGES.get(self.record.reproducer.suffix, "")
+
+    @property
+    def run_command(self) -> str:
+        """How a person runs it through the ledger."""
+        return f"feedback-ledger run {self.finding.id}"
+
+    @cached_property
+    def shown(self) -> list[Shown]:
+        """The capture on the last affected release, if there is another, and the one on the tested release."""
+        return [self._shown(release) for release in self._shown_releases()]
+
+    def _shown_releases(self) -> list[str | None]:
+        known_bad = [release for release in self.finding.known_bad if release in self.captures]
+        wanted: list[str | None] = []
+        if self.finding.status is Status.FIXED or self.tested not in self.captures:
+            wanted += known_bad[:1]
+        if self.tested in self.captures:
+            wanted.append(self.tested)
+        return list(dict.fromkeys(wanted)) or list(self.captures)[-1:]
+
+    def _shown(self, release: str | None) -> Shown:
+        evidence = self.captures[release]
+        where = f"On {self.finding.target} {release}" if release else f"On {self.finding.target}"
+        heading = f"{where}: **{_said(self.finding, evidence)}**"
+        lines = [
+            line
+            for line in versions_lines(self.finding.target, evidence.versions)
+            if line != f"{self.finding.target} {release}"
+        ]
+        output = shortened(outcome(evidence.observations[0][0]), _MOST_OUTPUT)
+        return Shown(heading, "with " + ", ".join(lines), evidence, output)
+
+    @property
+    def needs(self) -> str:
+        """What it would take to capture it."""
+        needed = list(self.needed)
+        if self.stale:
+            needed.append("a new run, as the reproducer was edited since its capture")
+        elif not needed:
+            needed.append("a run")
+        return "; ".join(needed)
+
+
+def _said(finding: Finding, evidence: Evidence) -> str:
+    judgement = judge(finding, evidence)
+    several = rate(evidence)
+    return f"{judgement.verdict}" + (f" ({several} runs)" if several and judgement.verdict is not Verdict.GONE else "")
+
+
+def _span(span: Span) -> str:
+    if span.fixed:
+        last = span.last_affected or span.introduced
+        stretch = span.introduced if last == span.introduced else f"{span.introduced} to {last}"
+        return f"{stretch}, fixed in {span.fixed}"
+    if span.last_affected and span.last_affected != span.introduced:
+        return f"{span.introduced} to {span.last_affected}"
+    return f"since {span.introduced}"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What stands at the top of the page."""
+
+    findings: int
+    targets: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
+def _summary(entries: Sequence[Entry], verified: Sequence[Entry], private: int) -> Summary:
+    statuses = Counter(entry.finding.status for entry in entries)
+    severities = Counter(entry.finding.severity for entry in entries if entry.finding.status is Status.OPEN)
+    verdicts = Counter(entry.tested_verdict.split(" (")[0] for entry in verified)
+    lines = [
+        "by status: " + ", ".join(f"{statuses[s]} {s.value}" for s in Status if statuses[s]),
+        "open, by severity: " + ", ".join(f"{severities[s]} {s.value}" for s in Severity if severities[s]),
+        "verdicts on the tested release: " + ", ".join(f"{count} {said}" for said, count in sorted(verdicts.items())),
+    ]
+    if len(entries) > len(verified):
+        lines.append(f"not verified here: {len(entries) - len(verified)}")
+    if private:
+        lines.append(f"private until upstream has been told, and not described: {private}")
+    return Summary(
+        len(entries) + private,
+        tuple(sorted({entry.finding.target for entry in entries})),
+        tuple(line for line in lines if not line.endswith(": ")),
+    )
+
+
+def render_feedback(templates: Mapping[str, str], title: str, entries: Iterable[Entry]) -> str:
+    """The text of FEEDBACK.md. Private findings are counted and not described."""
+    everyone = sorted(entries, key=lambda entry: (entry.finding.number, entry.record.stem))
+    public = [entry for entry in everyone if entry.finding.disclosure is Disclosure.PUBLIC]
+    verified = [entry for entry in public if entry.captures]
+    template = environment(templates).get_template("FEEDBACK.md.j2")
+    return template.render(
+        title=title,
+        summary=_summary(public, verified, len(everyone) - len(public)),
+        verified=verified,
+        unverified=[entry for entry in public if not entry.captures],
+    )

@@ -1,0 +1,106 @@
+"""What commands print of outcomes and findings. Pure: text out."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from feedback_ledger.model import Event, Verdict
+from feedback_ledger.outcome import Outcome
+
+NEEDS_A_PERSON = frozenset({Event.FIXED_UPSTREAM, Event.GONE_UNCONFIRMED, Event.REGRESSED, Event.DRIFTED, Event.FLAKY})
+
+
+def as_text(outcomes: Sequence[Outcome]) -> str:
+    """A line for each outcome, what differs below it where a person has to look, and a line that counts."""
+    rows = [
+        (o.record.finding.id, _where(o), _verdict(o), o.event.value, _time(o), o.record.finding.title) for o in outcomes
+    ]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(5)]
+    lines: list[str] = []
+    for outcome, row in zip(outcomes, rows, strict=True):
+        lines.append("  ".join([*(row[c].ljust(widths[c]) for c in range(5)), row[5]]).rstrip())
+        lines += [f"    {line}" for line in _details(outcome)]
+    return "\n".join([*lines, summary_line(outcomes)])
+
+
+def _details(outcome: Outcome) -> list[str]:
+    lines = [outcome.reason] if outcome.reason else []
+    if outcome.control is not None:
+        release, judgement = outcome.control
+        lines.append(
+            f"control run on {release}: {judgement.verdict}" + (f" ({judgement.reason})" if judgement.reason else "")
+        )
+    if outcome.event in NEEDS_A_PERSON and outcome.diff:
+        lines += outcome.diff.splitlines()[:40]
+    return lines
+
+
+def _where(outcome: Outcome) -> str:
+    target = outcome.record.finding.target
+    return f"{target} {outcome.release}" if outcome.release else target
+
+
+def _verdict(outcome: Outcome) -> str:
+    judgement = outcome.judgement
+    several = judgement.runs > 1 and judgement.verdict in (Verdict.REPRODUCES, Verdict.FLAKY)
+    return f"{judgement.verdict} {judgement.hits}/{judgement.runs}" if several else str(judgement.verdict)
+
+
+def _time(outcome: Outcome) -> str:
+    if not outcome.fresh:
+        return "not rerun"
+    return f"{outcome.duration_s:.1f} s" if outcome.evidence else ""
+
+
+def summary_line(outcomes: Iterable[Outcome]) -> str:
+    """How many outcomes there are of each event, such as `12 as recorded, 1 drifted`."""
+    counts = Counter(outcome.event for outcome in outcomes)
+    return ", ".join(f"{counts[event]} {event.value}" for event in Event if counts[event]) or "nothing to run"
+
+
+def as_json(title: str, outcomes: Sequence[Outcome]) -> str:
+    """The object of the contract, as one text."""
+    counts = Counter(outcome.event.value for outcome in outcomes)
+    said: dict[str, Any] = {
+        "ledger": title,
+        "findings": [_plain(outcome) for outcome in outcomes],
+        "summary": {event.value: counts[event.value] for event in Event if counts[event.value]},
+    }
+    return json.dumps(said, indent=2, ensure_ascii=False)
+
+
+def _plain(outcome: Outcome) -> dict[str, Any]:
+    finding = outcome.record.finding
+    plain: dict[str, Any] = {
+        "id": finding.id,
+        "stem": outcome.record.stem,
+        "target": finding.target,
+        "release": outcome.release,
+        "status": finding.status.value,
+        "verdict": outcome.judgement.verdict.value,
+        "event": outcome.event.value,
+        "reason": outcome.reason,
+        "hits": outcome.judgement.hits,
+        "runs": outcome.judgement.runs,
+        "duration_s": round(outcome.duration_s, 2),
+    }
+    if outcome.control is not None:
+        release, judgement = outcome.control
+        plain["control"] = {"release": release, "verdict": judgement.verdict.value, "reason": judgement.reason}
+    if outcome.event in NEEDS_A_PERSON and outcome.diff:
+        plain["diff"] = outcome.diff
+    return plain
+
+
+def columns(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of words, aligned; the last column is free."""
+    if not rows:
+        return ""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    return "\n".join(
+        "  ".join([*(word.ljust(width) for word, width in zip(row[:-1], widths, strict=True)), row[-1]]).rstrip()
+        for row in rows
+    )

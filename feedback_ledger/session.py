@@ -1,0 +1,252 @@
+"""Runs findings side by side and says what came of each. One session shares its environments, fixtures and supervisors."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import queue
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Self
+
+from feedback_ledger import releases
+from feedback_ledger.book import Ledger
+from feedback_ledger.compare import outcome_facts, same_facts
+from feedback_ledger.environment import Environments
+from feedback_ledger.fixtures import Fixtures
+from feedback_ledger.loader import Record
+from feedback_ledger.model import (
+    Event,
+    Evidence,
+    Finding,
+    Judgement,
+    Observation,
+    OtherOutcome,
+    Signature,
+    Status,
+    Verdict,
+)
+from feedback_ledger.notes import Notes
+from feedback_ledger.outcome import Outcome
+from feedback_ledger.processes import Supervisor
+from feedback_ledger.runner import Capture, NotCaptured, Runner
+from feedback_ledger.verdict import compare, judge, judge_one
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a session runs. `runs` overrides the records' own number; `write` is off for `check`."""
+
+    jobs: int = 0
+    release: str | None = None
+    latest: bool = False
+    runs: int | None = None
+    fresh: bool = False
+    recapture: bool = False
+    write: bool = True
+    also_known_bad: bool = False
+
+
+Listener = Callable[[str, str], None]
+"""Hears what is being done: `(what, about which finding)`; `what` is "start" or "done"."""
+
+
+class Session:
+    """One process's worth of running: environments, fixtures and supervisors are shared by all its runs."""
+
+    def __init__(
+        self, ledger: Ledger, options: Options, today: datetime.date, listen: Listener = lambda *_: None
+    ) -> None:
+        self._ledger = ledger
+        self._options = options
+        self._today = today
+        self._listen = listen
+        self._jobs = options.jobs or os.cpu_count() or 1
+        self._supervisors = [Supervisor() for _ in range(self._jobs)]
+        self._idle: queue.SimpleQueue[Supervisor] = queue.SimpleQueue()
+        for supervisor in self._supervisors:
+            self._idle.put(supervisor)
+        self._fixtures = Fixtures(ledger.root, ledger.settings.fixtures)
+        environments = Environments(ledger.root / ".ledger" / "environments", ledger.redactor)
+        self._runner = Runner(ledger.settings, environments, self._fixtures, ledger.redactor)
+        self._notes = Notes(ledger)
+        self._latest: dict[str, str | None] = {}
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end_runs()
+        self._fixtures.close()
+
+    def run(self, records: Sequence[Record]) -> list[Outcome]:
+        """Runs each record on the releases that are due, side by side where they may be; the outcomes in the records' order."""
+        due = [_Due(record, release, self._stored(record)) for record in records for release in self._releases(record)]
+        done: dict[_Due, Outcome] = {}
+        together = sorted((one for one in due if not one.alone), key=lambda one: -one.expected_s)
+        for group in (together, *([one] for one in due if one.alone)):
+            done |= self._side_by_side(group)
+        return [done[one] for one in due]
+
+    def _side_by_side(self, group: Sequence[_Due]) -> dict[_Due, Outcome]:
+        """Longest first, so that the last to end is a short one."""
+        with ThreadPoolExecutor(self._jobs) as pool:
+            futures = {one: pool.submit(self._one, one) for one in group}
+            try:
+                return {one: future.result() for one, future in futures.items()}
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                self._end_runs()
+                raise
+
+    def _end_runs(self) -> None:
+        for supervisor in self._supervisors:
+            supervisor.close()
+
+    def _stored(self, record: Record) -> Mapping[str | None, Evidence]:
+        return self._ledger.store.read_all(record.stem)
+
+    def _releases(self, record: Record) -> list[str | None]:
+        """The releases to run: the one asked for or tested; for a fixed finding also the last that showed it."""
+        due = [self._release(record)]
+        if self._options.also_known_bad and record.finding.status is Status.FIXED and self._options.release is None:
+            due += record.finding.known_bad[:1]
+        return list(dict.fromkeys(due))
+
+    def _release(self, record: Record) -> str | None:
+        if self._options.release is not None:
+            return self._options.release
+        target = self._ledger.target(record.finding)
+        if not self._options.latest:
+            return releases.tested(target)
+        name = record.finding.target
+        with self._lock:
+            if name not in self._latest:
+                self._latest[name] = releases.latest(name, target)
+            return self._latest[name]
+
+    def _one(self, due: _Due) -> Outcome:
+        record, release, known = due.record, due.release, due.known
+        if known is not None and not self._options.fresh and self._notes.up_to_date(record, release, known):
+            judgement = judge(record.finding, known)
+            event, reason = compare(_status_on(record.finding, release), judgement)
+            return Outcome(record, release, judgement, event, reason, known.duration_s, known, known, fresh=False)
+        self._listen("start", record.finding.id)
+        supervisor = self._idle.get()
+        try:
+            outcome = self._run_now(record, release, known, supervisor)
+            if outcome.event is Event.GONE_UNCONFIRMED:
+                outcome = self._with_control(outcome, due.stored, supervisor)
+        finally:
+            self._idle.put(supervisor)
+        self._listen("done", record.finding.id)
+        return outcome if not self._options.write else self._written(outcome)
+
+    def _run_now(self, record: Record, release: str | None, known: Evidence | None, supervisor: Supervisor) -> Outcome:
+        runs = self._options.runs or record.finding.reproducer.runs
+        captured = self._runner.capture(record, self._ledger.target(record.finding), release, runs, supervisor)
+        if isinstance(captured, NotCaptured):
+            judgement = Judgement(captured.verdict, captured.reason)
+            return Outcome(record, release, judgement, Event.NOT_JUDGED, captured.reason, stored=known)
+        evidence = self._evidence(record, release, captured)
+        judgement = judge(record.finding, evidence)
+        event, reason = compare(_status_on(record.finding, release), judgement)
+        took = sum(run.duration_s for run in captured.runs)
+        return Outcome(record, release, judgement, event, reason, took, evidence, known)
+
+    def _evidence(self, record: Record, release: str | None, captured: Capture) -> Evidence:
+        shown, others, hits = _grouped(captured.runs, record.finding.reproducer.signature)
+        return Evidence(
+            finding=record.stem,
+            target=record.finding.target,
+            release=release,
+            captured=self._today,
+            command=captured.command,
+            reproducer_sha256=captured.reproducer_sha256,
+            versions=captured.versions,
+            runs=len(captured.runs),
+            hits=hits,
+            others=others,
+            **dict(shown),
+        )
+
+    def _with_control(self, outcome: Outcome, stored: Mapping[str | None, Evidence], supervisor: Supervisor) -> Outcome:
+        """Runs the same reproducer on the last release known to be affected: only if it still shows there, here, it is fixed."""
+        known_bad = control_release(outcome.record, outcome.release, stored)
+        if (
+            known_bad is None
+            or _status_on(outcome.record.finding, outcome.release) is not outcome.record.finding.status
+        ):
+            return outcome
+        control = self._run_now(outcome.record, known_bad, None, supervisor).judgement
+        event, reason = compare(outcome.record.finding.status, outcome.judgement, control)
+        return replace(outcome, event=event, reason=reason, control=(known_bad, control))
+
+    def _written(self, outcome: Outcome) -> Outcome:
+        """Writes what a reader would care about; evidence that was judged is never replaced by a run that broke."""
+        new, old = outcome.evidence, outcome.stored
+        if new is None:
+            return outcome
+        if old is not None:
+            before = judge(outcome.record.finding, old)
+            stale = old.reproducer_sha256 != new.reproducer_sha256
+            if outcome.judgement.verdict is Verdict.BROKEN and before.verdict is not Verdict.BROKEN and not stale:
+                return outcome
+            if same_facts(old, new) and before.verdict is outcome.judgement.verdict and not self._options.recapture:
+                self._notes.remember(outcome.record, outcome.release, old, outcome.event)
+                return replace(outcome, evidence=old)
+        self._ledger.store.write(new)
+        self._notes.remember(outcome.record, outcome.release, new, outcome.event)
+        return replace(outcome, changed=True)
+
+
+@dataclass(frozen=True, eq=False)
+class _Due:
+    """One record on one release, with the evidence that is stored of it."""
+
+    record: Record
+    release: str | None
+    stored: Mapping[str | None, Evidence]
+
+    @property
+    def known(self) -> Evidence | None:
+        return self.stored.get(self.release)
+
+    @property
+    def alone(self) -> bool:
+        return self.record.finding.reproducer.serial
+
+    @property
+    def expected_s(self) -> float:
+        return self.known.duration_s * self.known.runs if self.known else self.record.finding.reproducer.timeout_s
+
+
+def _grouped(runs: Sequence[Observation], signature: Signature) -> tuple[Observation, tuple[OtherOutcome, ...], int]:
+    """The run to show (one that shows the finding, if any does), each outcome that differs from it, and the number of hits."""
+    hits = [run for run in runs if judge_one(signature, run).verdict is Verdict.REPRODUCES]
+    shown = (hits or runs)[0]
+    outcomes: dict[tuple[object, ...], list[Observation]] = {}
+    for run in runs:
+        outcomes.setdefault(outcome_facts(run), []).append(run)
+    del outcomes[outcome_facts(shown)]
+    others = tuple(OtherOutcome(**dict(same[0]), times=len(same)) for same in outcomes.values())
+    return shown, others, len(hits)
+
+
+def _status_on(finding: Finding, release: str | None) -> Status:
+    """What the record says of one release: one that it calls affected is open there, whatever came later."""
+    return Status.OPEN if finding.status is Status.FIXED and release in finding.known_bad else finding.status
+
+
+def control_release(record: Record, tested: str | None, stored: Mapping[str | None, Evidence]) -> str | None:
+    """The last release, other than the tested one, that the record or stored evidence knows to be affected."""
+    seen = {
+        release
+        for release, evidence in stored.items()
+        if release is not None and judge(record.finding, evidence).verdict is Verdict.REPRODUCES
+    }
+    candidates = ({*record.finding.known_bad} | seen) - {tested}
+    return releases.in_order(candidates)[-1] if candidates else None
