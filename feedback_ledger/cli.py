@@ -144,10 +144,8 @@ def issue(arguments: argparse.Namespace) -> int:
         return NEEDS_A_PERSON
     text = ledger.issue(book, record, evidence)
     if isinstance(text, TooLong):
-        print(
-            f"{record.finding.id}: the issue is {text.characters:,} characters long even without output; shorten record or reproducer",
-            file=sys.stderr,
-        )
+        long = f"{text.characters:,} characters long even without output"
+        print(f"{record.finding.id}: the issue is {long}; shorten the record or the reproducer", file=sys.stderr)
         return NEEDS_A_PERSON
     print(_address(book, record, text) if arguments.url else text, end="\n" if arguments.url else "")
     return OK

@@ -1,7 +1,7 @@
 """Whether two captures state the same facts, and how they differ. Pure.
 
-Durations, addresses, process ids, ports, dates and temporary names change from run to run; a difference in these alone is
-none that a reader would care about.
+Durations, addresses, process ids, ports, dates and temporary names change from run to run; a difference in these
+alone is none that a reader would care about.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ def diagnose(book: Ledger) -> tuple[str, bool]:
     """The text to print, and whether records and settings are in order."""
     lines = [
         "this machine:",
-        *_indented(columns(_machine())),
+        *_indented(columns(_machine(book))),
         "",
         "requirements:",
         *_indented(columns(_requirements(book)) or "none"),
@@ -30,7 +30,7 @@ def diagnose(book: Ledger) -> tuple[str, bool]:
     return "\n".join(lines), not book.problems
 
 
-def _machine() -> list[tuple[str, str]]:
+def _machine(book: Ledger) -> list[tuple[str, str]]:
     uv = find_uv()
     return [
         ("python", f"{platform.python_version()} on {machine()}"),
@@ -41,7 +41,7 @@ def _machine() -> list[tuple[str, str]]:
             else "missing: Python reproducers can't run",
         ),
         ("node", command_version(["node", "--version"]) or "missing: only JavaScript reproducers need it"),
-        ("disk", f"{shutil.disk_usage(os.getcwd()).free // 1024**2:,} MiB free"),
+        ("disk", f"{shutil.disk_usage(book.root).free // 1024**2:,} MiB free"),
         ("encoding", sys.getfilesystemencoding()),
     ]
 

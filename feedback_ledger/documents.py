@@ -1,7 +1,8 @@
 """YAML text to plain data with the line of every field, and back.
 
 Only the core schema is read: `null`, `true`, `false`, numbers, text. Dates and `yes`/`no` stay text, duplicate keys and
-anchors are refused, and an unquoted number remembers how it was written, so that `1.10` can be quoted back to its author.
+anchors are refused, and an unquoted number remembers how it was written, so that `1.10` can be quoted back to its
+author.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
@@ -18,7 +19,9 @@ Path = tuple[str | int, ...]
 
 @dataclass
 class Parsed:
-    """Data, the line of each value by its path, how each plain scalar was written, and (path, line, message) of what is wrong."""
+    """Data, the line of each value by its path, how each plain scalar was written, and (path, line, message) of what
+    is wrong.
+    """
 
     data: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
@@ -40,7 +43,7 @@ _CORE = (
 
 
 class _CoreLoader(_C_PARSER):  # type: ignore[misc]
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
 
 
 for _tag, _pattern, _first in _CORE:
@@ -121,8 +124,8 @@ def _scalar(node: yaml.ScalarNode, path: Path, parsed: Parsed) -> Any:
             return value
 
 
-# A block literal keeps tabs and trailing spaces, which PyYAML's emitter would rather escape; what it can't keep is any other
-# control character, a carriage return, or one of the line breaks that a YAML reader folds into a newline.
+# A block literal keeps tabs and trailing spaces, which PyYAML's emitter would rather escape; what it can't keep is
+# any other control character, a carriage return, or one of the line breaks that a YAML reader folds into a newline.
 _BLOCKABLE = re.compile(r"[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]*")
 
 
@@ -140,11 +143,8 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _represent_text(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
-    style: str | None
-    if not _BLOCKABLE.fullmatch(value):
-        style = '"'
-    else:
-        style = "|" if "\n" in value else None
+    block = "|" if "\n" in value else None
+    style = block if _BLOCKABLE.fullmatch(value) else '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 

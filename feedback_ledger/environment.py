@@ -1,4 +1,6 @@
-"""The interpreter and packages that a run needs, built once for each set and shared; and which requirements are met here."""
+"""The interpreter and packages that a run needs, built once for each set and shared; and which requirements are met
+here.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The few ways in which a ledger itself can be wrong.
 
-A reproducer that fails, a package that won't install, a release that does not exist: those are outcomes, and are values.
+A reproducer that fails, a package that won't install, a release that does not exist: those are outcomes, and are
+values.
 What is raised here always ends the command, with one line for each problem and exit code 2.
 """
 

@@ -81,7 +81,9 @@ def _known(record: Record) -> str:
 
 
 def issue_address(upstream: str, title: str, text: str) -> str:
-    """The address that opens a filled-in form in a browser; the text is cut to what addresses can carry, and that is said."""
+    """The address that opens a filled-in form in a browser; the text is cut to what addresses can carry, and that is
+    said.
+    """
     whole = text.partition("\n")[2].lstrip("\n")
     body, most = whole, len(whole)
     while len(urllib.parse.quote(body)) > _MOST_IN_ADDRESS:

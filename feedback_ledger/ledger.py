@@ -59,7 +59,9 @@ def _leaks(redactor: Redactor, root: Path, paths: Sequence[Path]) -> list[Proble
 def select(
     ledger: Ledger, ids: Sequence[str] = (), target: str | None = None, shard: tuple[int, int] | None = None
 ) -> list[Record]:
-    """The records that a command is about, by id or stem; without ids all but the withdrawn ones. `shard` is (i, n), i from 1."""
+    """The records that a command is about, by id or stem; without ids all but the withdrawn ones. `shard` is (i, n),
+    i from 1.
+    """
     by_name = {name: record for record in ledger.records for name in (record.finding.id, record.stem)}
     unknown = [name for name in ids if name not in by_name]
     if unknown:

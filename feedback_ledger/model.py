@@ -1,7 +1,7 @@
 """The documents that people and the machine write, and the values that are made of them.
 
-Documents are frozen pydantic models that refuse unknown keys; they are parsed once, at the edge. Field descriptions are what the
-JSON Schema and the error messages say.
+Documents are frozen pydantic models that refuse unknown keys; they are parsed once, at the edge. Field descriptions
+are what the JSON Schema and the error messages say.
 """
 
 from __future__ import annotations
@@ -361,8 +361,8 @@ class Versions(Document):
 class Evidence(Document):
     """The raw facts of running one reproducer on one release. The machine writes it; it holds no verdict.
 
-    The fields from `exit` on are those of the run that shows the finding, or of the first run where none does; `others` has each
-    outcome that differed. `hits` counts the runs that matched `reproduces` when they were captured.
+    The fields from `exit` on are those of the run that shows the finding, or of the first run where none does;
+    `others` has each outcome that differed. `hits` counts the runs that matched `reproduces` when they were captured.
     """
 
     finding: str

@@ -22,7 +22,9 @@ class Notes:
         self._folder = ledger.root / ".ledger" / "runs"
 
     def up_to_date(self, record: Record, release: str | None, evidence: Evidence) -> bool:
-        """Whether the same program was run here on the same release under the same settings, and its evidence is untouched."""
+        """Whether the same program was run here on the same release under the same settings, and its evidence is
+        untouched.
+        """
         try:
             note = json.loads(self._path(record, release).read_text(encoding="utf-8"))
         except (OSError, ValueError):

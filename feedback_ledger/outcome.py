@@ -13,8 +13,8 @@ from feedback_ledger.model import Event, Evidence, Judgement
 class Outcome:
     """What came of one finding on one release.
 
-    `evidence` is what was judged; `stored` what was known before; `control` the release and verdict of the control run, if one was
-    made; `fresh` whether it was run now; `changed` whether evidence was written.
+    `evidence` is what was judged; `stored` what was known before; `control` the release and verdict of the control
+    run, if one was made; `fresh` whether it was run now; `changed` whether evidence was written.
     """
 
     record: Record

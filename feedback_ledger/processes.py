@@ -39,7 +39,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process ended: its exit code (negative: a signal), which limit it hit (`time`, `bytes`) if any, and after how long."""
+    """How a process ended: its exit code (negative: a signal), which limit it hit (`time`, `bytes`) if any, and after
+    how long.
+    """
 
     status: int
     over: str | None

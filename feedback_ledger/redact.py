@@ -1,7 +1,8 @@
 """What must not be published, and what stands in its place.
 
-One set of rules serves both ends: what a run printed is cleaned before it is written, and what people wrote is refused when a rule
-would have changed it. Placeholders are stable, so that the same run reads the same on every machine.
+One set of rules serves both ends: what a run printed is cleaned before it is written, and what people wrote is
+refused when a rule would have changed it. Placeholders are stable, so that the same run reads the same on every
+machine.
 """
 
 from __future__ import annotations
@@ -111,7 +112,9 @@ class Redactor:
         return self.text(stream.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
     def leaks(self, text: str) -> list[tuple[int, str]]:
-        """The lines, from 1, that hold something which must not be published, each with the placeholder that names its kind."""
+        """The lines, from 1, that hold something which must not be published, each with the placeholder that names
+        its kind.
+        """
         found = [(text.count("\n", 0, text.index(s)) + 1, p) for s, p in self.literals if s in text]
         for placeholder, pattern in self.rules:
             found += [(text.count("\n", 0, match.start()) + 1, placeholder) for match in pattern.finditer(text)]

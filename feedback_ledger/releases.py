@@ -18,7 +18,9 @@ _ASK_LIMIT_S = 120.0
 
 
 def tested(target: Target) -> str | None:
-    """The release that is tested when nobody names one; None if the target has no releases or its command is not there."""
+    """The release that is tested when nobody names one; None if the target has no releases or its command is not
+    there.
+    """
     if target.release is not None:
         return target.release
     if target.ecosystem is Ecosystem.COMMAND and target.version_command:

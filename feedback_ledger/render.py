@@ -29,7 +29,9 @@ class Shown:
 
 @dataclass(frozen=True)
 class Entry:
-    """One finding with all that the page says of it. `captures` are those of the reproducer as it is now, by release."""
+    """One finding with all that the page says of it. `captures` are those of the reproducer as it is now, by
+    release.
+    """
 
     record: Record
     program: str

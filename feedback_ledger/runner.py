@@ -228,7 +228,9 @@ def _command(reproducer: Path) -> tuple[str, ...]:
 def _job(
     folder: Path, record: Record, program: bytes, environment: Environment | None, given: Mapping[str, str]
 ) -> Job:
-    """Lays out a fresh home, temporary folder and working folder with a copy of the program, so that nothing else is at stake."""
+    """Lays out a fresh home, temporary folder and working folder with a copy of the program, so that nothing else is
+    at stake.
+    """
     for name in ("home", "tmp", "work"):
         (folder / name).mkdir()
     copy = folder / "work" / record.reproducer.name
@@ -270,7 +272,9 @@ def _exit(ended: Ended) -> int | str:
 
 
 def _kept(file: IO[bytes], limit: int, redactor: Redactor) -> tuple[bytes, int]:
-    """What is kept of a stream, cleaned, and how many bytes were cut from its middle. Memory is bounded by the limit."""
+    """What is kept of a stream, cleaned, and how many bytes were cut from its middle. Memory is bounded by the
+    limit.
+    """
     fd = file.fileno()
     size = os.fstat(fd).st_size
     if size <= limit:

@@ -1,4 +1,6 @@
-"""Runs findings side by side and says what came of each. One session shares its environments, fixtures and supervisors."""
+"""Runs findings side by side and says what came of each. One session shares its environments, fixtures and
+supervisors.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +85,9 @@ class Session:
         self._fixtures.close()
 
     def run(self, records: Sequence[Record]) -> list[Outcome]:
-        """Runs each record on the releases that are due, side by side where they may be; the outcomes in the records' order."""
+        """Runs each record on the releases that are due, side by side where they may be; the outcomes in the records'
+        order.
+        """
         due = [_Due(record, release, self._stored(record)) for record in records for release in self._releases(record)]
         done: dict[_Due, Outcome] = {}
         together = sorted((one for one in due if not one.alone), key=lambda one: -one.expected_s)
@@ -174,7 +178,9 @@ class Session:
         )
 
     def _with_control(self, outcome: Outcome, stored: Mapping[str | None, Evidence], supervisor: Supervisor) -> Outcome:
-        """Runs the same reproducer on the last release known to be affected: only if it still shows there, here, it is fixed."""
+        """Runs the same reproducer on the last release known to be affected: only if it still shows there, here, it
+        is fixed.
+        """
         known_bad = control_release(outcome.record, outcome.release, stored)
         if (
             known_bad is None
@@ -225,7 +231,9 @@ class _Due:
 
 
 def _grouped(runs: Sequence[Observation], signature: Signature) -> tuple[Observation, tuple[OtherOutcome, ...], int]:
-    """The run to show (one that shows the finding, if any does), each outcome that differs from it, and the number of hits."""
+    """The run to show (one that shows the finding, if any does), each outcome that differs from it, and the number of
+    hits.
+    """
     hits = [run for run in runs if judge_one(signature, run).verdict is Verdict.REPRODUCES]
     shown = (hits or runs)[0]
     outcomes: dict[tuple[object, ...], list[Observation]] = {}

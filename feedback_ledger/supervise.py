@@ -1,13 +1,14 @@
 """The program that stands between the ledger and a reproducer: starts it, limits it, and leaves nothing of it behind.
 
-It runs as a process of its own, in a session of its own, with the standard library only, one job at a time. Its standard input is a
-socket to the ledger. When that closes, whatever the reason, the job is killed with everything it started: even SIGKILL of the
-ledger leaves no orphan. And a reproducer that kills its parent's whole process group hits this program, not the ledger.
+It runs as a process of its own, in a session of its own, with the standard library only, one job at a time. Its
+standard input is a socket to the ledger. When that closes, whatever the reason, the job is killed with everything it
+started: even SIGKILL of the ledger leaves no orphan. And a reproducer that kills its parent's whole process group hits
+this program, not the ledger.
 
 A request is one JSON object with two file descriptors, for the job's standard output and error:
     {"argv": [...], "cwd": ..., "env": {...}, "limit_s": ..., "grace_s": ..., "most_bytes": ..., "folder": ...}
-The answers are two lines of JSON: {"pid": ...}, then {"status": ..., "over": null | "time" | "bytes", "duration_s": ...}; or
-just {"error": ...}. `folder` is removed if the ledger is gone before the job ends.
+The answers are two lines of JSON: {"pid": ...}, then {"status": ..., "over": null | "time" | "bytes", "duration_s":
+...}; or just {"error": ...}. `folder` is removed if the ledger is gone before the job ends.
 """
 
 from __future__ import annotations
@@ -38,14 +39,16 @@ def _adopt_orphans() -> None:
     """On Linux, what a job leaves behind becomes a child of this process, so that it can be found and killed."""
     if sys.platform != "linux":
         return
-    import ctypes
+    import ctypes  # noqa: PLC0415  other systems may lack it
 
     set_child_subreaper = 36
     ctypes.CDLL(None, use_errno=True).prctl(set_child_subreaper, 1, 0, 0, 0)
 
 
 def _wake_on_signals() -> int:
-    """A descriptor that becomes readable when a child ends. Nothing but the socket ends this program, so signals only wake it."""
+    """A descriptor that becomes readable when a child ends. Nothing but the socket ends this program, so signals only
+    wake it.
+    """
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
     os.set_blocking(writing, False)

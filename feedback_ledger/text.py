@@ -1,4 +1,6 @@
-"""Markdown, made safe: fences that their content can't close, table cells on one line, control characters that can be seen. Pure."""
+"""Markdown, made safe: fences that their content can't close, table cells on one line, control characters that can be
+seen. Pure.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def outcome(run: Observation) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """At most about `most` characters: the middle is left out, by whole lines where there are lines, and that is said."""
+    """At most about `most` characters: the middle is left out, by whole lines where there are lines, and that is
+    said.
+    """
     if len(text) <= most:
         return text
     half = max(most // 2 - 40, 0)

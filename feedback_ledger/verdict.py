@@ -60,8 +60,8 @@ def judge_runs(reproducer: Reproducer, observations: Iterable[tuple[Observation,
 def judge_one(signature: Signature, run: Observation) -> Judgement:
     """The verdict of a single run, in the order that the contract gives.
 
-    One case is stricter than a plain reading of the order: a run that hit its time limit is `gone` only if `gone` asks for
-    `exit: timeout`. Half of a run is no proof of a fix.
+    One case is stricter than a plain reading of the order: a run that hit its time limit is `gone` only if `gone`
+    asks for `exit: timeout`. Half of a run is no proof of a fix.
     """
     if run.exit == OUTPUT_LIMIT:
         return Judgement(Verdict.BROKEN, "it would not stop printing and was ended")
@@ -94,7 +94,8 @@ def _ended(run: Observation) -> str:
 def unmet(matcher: Matcher, run: Observation) -> str:
     """The first condition of `matcher` that `run` does not meet, in words; empty if all hold.
 
-    Where the middle of a stream was cut, nothing can be said to be absent from it, so `not_` conditions do not hold there.
+    Where the middle of a stream was cut, nothing can be said to be absent from it, so `not_` conditions do not hold
+    there.
     """
     if matcher.exit is not None and not _exit_matches(matcher.exit, run.exit):
         return f"exit is {run.exit}, not {matcher.exit}"
@@ -140,8 +141,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def compare(status: Status, judgement: Judgement, control: Judgement | None = None) -> tuple[Event, str]:
     """What a verdict means against the record's status, and why.
 
-    `control` is the verdict of the same reproducer, run in the same session on the last release known to be affected; only with a
-    control that reproduces is an open finding called fixed.
+    `control` is the verdict of the same reproducer, run in the same session on the last release known to be affected;
+    only with a control that reproduces is an open finding called fixed.
     """
     match judgement.verdict:
         case Verdict.BLOCKED | Verdict.BROKEN:

@@ -1,4 +1,6 @@
-"""What pydantic found wrong, in one line for the person who wrote the file: what was expected, and what was found. Pure."""
+"""What pydantic found wrong, in one line for the person who wrote the file: what was expected, and what was found.
+Pure.
+"""
 
 from __future__ import annotations
 
