@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from feedback_ledger.environment import described
 from feedback_ledger.errors import Problem
 from feedback_ledger.loader import Record, target_of
 from feedback_ledger.model import Finding, Settings, Target
 from feedback_ledger.redact import Redactor
+from feedback_ledger.requirements import described
 from feedback_ledger.store import EvidenceStore
 
 

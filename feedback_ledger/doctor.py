@@ -9,8 +9,9 @@ import sys
 
 from feedback_ledger.book import Ledger
 from feedback_ledger.captures import current_captures
-from feedback_ledger.environment import command_version, described, find_uv, machine, unmet
+from feedback_ledger.environment import find_uv
 from feedback_ledger.report import columns
+from feedback_ledger.requirements import command_version, described, machine, unmet
 
 
 def diagnose(book: Ledger) -> tuple[str, bool]:

@@ -7,119 +7,156 @@ author.
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
 
 import yaml
 
 Path = tuple[str | int, ...]
 
 
-@dataclass
 class Parsed:
-    """Data, the line of each value by its path, how each plain scalar was written, and (path, line, message) of what
-    is wrong.
+    """Data and what is wrong with it; where each value stands is worked out only when somebody asks, as few records
+    are wrong.
+
+    `problems` holds (path, line, message).
     """
 
-    data: Any = None
-    lines: dict[Path, int] = field(default_factory=dict)
-    raw: dict[Path, str] = field(default_factory=dict)
-    problems: list[tuple[Path, int, str]] = field(default_factory=list)
+    def __init__(self, node: yaml.Node | None = None) -> None:
+        self.problems: list[tuple[Path, int, str]] = []
+        self._node = node
+        self.data: Any = None if node is None else _Construction(self.problems).value(node, ())
+
+    @cached_property
+    def lines(self) -> Mapping[Path, int]:
+        """The line, from 1, of each key and item by its path."""
+        return {path: place.start_mark.line + 1 for path, place, _ in self._places()}
+
+    @cached_property
+    def raw(self) -> Mapping[Path, str]:
+        """How each unquoted number was written."""
+        return {path: node.value for path, _, node in self._places() if node.tag in (_INT, _FLOAT)}
+
+    def _places(self) -> Iterator[tuple[Path, yaml.Node, yaml.Node]]:
+        return _walk(self._node, (), self._node) if self._node is not None else iter(())
 
 
 _C_PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_CORE = (
-    ("tag:yaml.org,2002:null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""]),
-    ("tag:yaml.org,2002:bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF")),
-    ("tag:yaml.org,2002:int", re.compile(r"^[-+]?[0-9]+$"), list("-+0123456789")),
-    (
-        "tag:yaml.org,2002:float",
-        re.compile(r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$"),
-        list("-+0123456789."),
-    ),
+_TAG = "tag:yaml.org,2002:"
+_STR, _NULL, _BOOL, _INT, _FLOAT = (f"{_TAG}{name}" for name in ("str", "null", "bool", "int", "float"))
+_WORDS = {
+    **dict.fromkeys(("~", "null", "Null", "NULL", ""), _NULL),
+    **dict.fromkeys(("true", "True", "TRUE", "false", "False", "FALSE"), _BOOL),
+}
+_NUMBERS = (
+    (re.compile(r"[-+]?[0-9]+"), _INT),
+    (re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"), _FLOAT),
 )
 
 
 class _CoreLoader(_C_PARSER):  # type: ignore[misc]
-    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
+    """Resolves plain scalars by the core schema only, and faster than PyYAML's rules for all of YAML 1.1."""
 
+    def resolve(self, kind: type[yaml.Node], value: str | None, implicit: tuple[bool, bool] | bool) -> str:
+        if kind is not yaml.ScalarNode:
+            return f"{_TAG}map" if kind is yaml.MappingNode else f"{_TAG}seq"
+        assert value is not None and isinstance(implicit, tuple)
+        if not implicit[0]:
+            return _STR
+        if value[:1] in "-+.0123456789":
+            return next((tag for pattern, tag in _NUMBERS if pattern.fullmatch(value)), _STR) if value else _NULL
+        return _WORDS.get(value, _STR)
 
-for _tag, _pattern, _first in _CORE:
-    _CoreLoader.add_implicit_resolver(_tag, _pattern, _first)
+    def descend_resolver(self, *_: object) -> None:
+        """Nothing here depends on where a node stands."""
+
+    def ascend_resolver(self) -> None:
+        """The other half of that."""
 
 
 def parse(text: str) -> Parsed:
     """Reads one YAML document. Nothing is raised: what is wrong with the text is in `problems`."""
-    parsed = Parsed()
     try:
-        node = yaml.compose(text, Loader=_CoreLoader)
+        return Parsed(yaml.compose(text, Loader=_CoreLoader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        said = " ".join(str(error.problem or error.context or error).split())
-        parsed.problems.append(((), mark.line + 1 if mark else 1, f"this is not YAML: {said}"))
-        return parsed
+        line = mark.line + 1 if mark else 1
+        said = f"this is not YAML: {error.problem or error.context or error}"
     except yaml.YAMLError as error:
-        parsed.problems.append(((), 1, f"this is not YAML: {' '.join(str(error).split())}"))
-        return parsed
+        line, said = 1, f"this is not YAML: {error}"
     except RecursionError:
-        parsed.problems.append(((), 1, "nested too deeply; a record is a mapping of fields"))
-        return parsed
-    if node is not None:
-        parsed.data = _construct(node, (), parsed, set())
+        line, said = 1, "nested too deeply; a record is a mapping of fields"
+    parsed = Parsed()
+    parsed.problems.append(((), line, " ".join(said.split())))
     return parsed
 
 
-def _construct(node: yaml.Node, path: Path, parsed: Parsed, seen: set[int]) -> Any:
-    line = node.start_mark.line + 1
-    parsed.lines.setdefault(path, line)
-    if isinstance(node, yaml.ScalarNode):
-        return _scalar(node, path, parsed)
-    if id(node) in seen:
-        parsed.problems.append((path, line, "anchors and aliases are not read; write the value out"))
-        return None
-    seen.add(id(node))
-    if isinstance(node, yaml.SequenceNode):
-        return [_construct(item, (*path, index), parsed, seen) for index, item in enumerate(node.value)]
+class _Construction:
+    """Plain data out of YAML's nodes."""
+
+    def __init__(self, problems: list[tuple[Path, int, str]]) -> None:
+        self._problems = problems
+        self._seen: set[int] = set()
+
+    def value(self, node: yaml.Node, path: Path) -> Any:
+        if isinstance(node, yaml.ScalarNode):
+            return _scalar(node)
+        if id(node) in self._seen:
+            self._wrong(node, path, "anchors and aliases are not read; write the value out")
+            return None
+        self._seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
+        return self._mapping(node, path)
+
+    def _mapping(self, node: yaml.Node, path: Path) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        first: dict[str, int] = {}
+        for key_node, value_node in node.value:
+            key = key_node.value
+            if not isinstance(key, str):
+                self._wrong(key_node, path, "a key must be plain text")
+            elif key in found:
+                self._wrong(key_node, (*path, key), f"duplicate key, first given on line {first[key]}; remove one")
+            else:
+                first[key] = key_node.start_mark.line + 1
+                found[key] = self.value(value_node, (*path, key))
+        return found
+
+    def _wrong(self, node: yaml.Node, path: Path, message: str) -> None:
+        self._problems.append((path, node.start_mark.line + 1, message))
+
+
+def _walk(node: yaml.Node, path: Path, place: yaml.Node) -> Iterator[tuple[Path, yaml.Node, yaml.Node]]:
+    """Each value with its path and the node that its line is read from: its key, where it has one."""
+    yield path, place, node
     if isinstance(node, yaml.MappingNode):
-        return _mapping(node, path, parsed, seen)
-    raise AssertionError(f"an unknown kind of node: {node!r}")
+        for key, value in node.value:
+            if isinstance(key.value, str):
+                yield from _walk(value, (*path, key.value), key)
+    elif isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            yield from _walk(item, (*path, index), item)
 
 
-def _mapping(node: yaml.MappingNode, path: Path, parsed: Parsed, seen: set[int]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key_node, value_node in node.value:
-        line = key_node.start_mark.line + 1
-        if not isinstance(key_node, yaml.ScalarNode):
-            parsed.problems.append((path, line, "a key must be plain text"))
-            continue
-        key = str(key_node.value)
-        here = (*path, key)
-        if key in found:
-            first = parsed.lines[here]
-            parsed.problems.append((here, line, f"duplicate key, first given on line {first}; remove one"))
-            continue
-        parsed.lines[here] = line
-        found[key] = _construct(value_node, here, parsed, seen)
-    return found
-
-
-def _scalar(node: yaml.ScalarNode, path: Path, parsed: Parsed) -> Any:
-    value = str(node.value)
-    match node.tag.rpartition(":")[2]:
+def _scalar(node: yaml.ScalarNode) -> Any:
+    value = node.value
+    if node.tag == _STR:
+        return value
+    match node.tag.removeprefix(_TAG):
         case "null":
             return None
         case "bool":
             return value.lower() == "true"
         case "int":
-            parsed.raw[path] = value
             return int(value)
         case "float":
-            parsed.raw[path] = value
             return float(value)
         case "binary":
-            return _CoreLoader("").construct_yaml_binary(node)
+            return base64.b64decode(value)
         case _:
             return value
 
@@ -145,7 +182,7 @@ class _Dumper(yaml.SafeDumper):
 def _represent_text(dumper: yaml.SafeDumper, value: str) -> yaml.Node:
     block = "|" if "\n" in value else None
     style = block if _BLOCKABLE.fullmatch(value) else '"'
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+    return dumper.represent_scalar(_STR, value, style=style)
 
 
 def _represent_bytes(dumper: yaml.SafeDumper, value: bytes) -> yaml.Node:

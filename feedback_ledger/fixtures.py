@@ -7,8 +7,6 @@ import socket
 import tempfile
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Self
@@ -92,10 +90,12 @@ class _Server:
         ready = self._filled(self._fixture.ready)
         if not ready.startswith(("http://", "https://")):
             return ready in _whole(self._stdout)
+        import urllib.request  # noqa: PLC0415  slow to import, and few runs need it
+
         try:
             with urllib.request.urlopen(ready, timeout=2):
                 return True
-        except (urllib.error.URLError, OSError):
+        except OSError:
             return False
 
     def close(self) -> None:

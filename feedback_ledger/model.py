@@ -7,6 +7,7 @@ are what the JSON Schema and the error messages say.
 from __future__ import annotations
 
 import datetime
+import functools
 import re
 import signal
 from collections.abc import Mapping
@@ -119,7 +120,7 @@ PLACEHOLDER = "TODO"
 class Document(BaseModel):
     """Frozen, and an unknown key is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def _is_exit(value: Any) -> Any:
@@ -130,14 +131,20 @@ def _is_exit(value: Any) -> Any:
     raise ValueError("an exit code, nonzero, timeout, or a signal's name such as SIGABRT")
 
 
+@functools.cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A matcher's pattern; checked once and searched often."""
+    return re.compile(pattern, re.MULTILINE)
+
+
 def _is_pattern(value: str) -> str:
     if value.startswith((PLACEHOLDER, f"^{PLACEHOLDER}")):
         raise ValueError("a regular expression that the reproducer's own words match")
     try:
-        compiled = re.compile(value, re.MULTILINE)
+        matches_nothing = compiled(value).search("")
     except re.error as error:
         raise ValueError(f"a regular expression ({error})") from error
-    if compiled.search(""):
+    if matches_nothing:
         raise ValueError(
             "a regular expression that does not match the empty text, as this one would hold for every run"
         )
@@ -165,27 +172,27 @@ ExitCondition = Annotated[
 ]
 
 
+Id = Annotated[str, StringConstraints(pattern=r"^F-\d{3,}$")]
+Repository = Annotated[str, StringConstraints(pattern=r"^[\w.-]+/[\w.-]+$")]
+Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+Place = Annotated[str, StringConstraints(pattern=r"^.+:\d+$")]
+Words = Annotated[tuple[str, ...], Field(min_length=1)]
+
+
 class Matcher(Document):
     """Conditions on one run, all of which must hold. Patterns are searched, multi-line."""
 
-    exit: ExitCondition | None = None
-    """an exit code, `nonzero`, `timeout`, or a signal's name such as `SIGABRT`"""
-    stdout: Pattern | None = None
-    """a regular expression found in standard output"""
-    stderr: Pattern | None = None
-    """a regular expression found in standard error"""
-    output: Pattern | None = None
-    """a regular expression found in either"""
-    not_stdout: Pattern | None = None
-    """a regular expression not found in standard output"""
-    not_stderr: Pattern | None = None
-    """a regular expression not found in standard error"""
-    not_output: Pattern | None = None
-    """a regular expression found in neither"""
-    min_duration_s: Seconds | None = None
-    """the least time that the run took, in seconds"""
-    max_duration_s: Seconds | None = None
-    """the most time that the run took, in seconds"""
+    exit: ExitCondition | None = Field(
+        default=None, description="an exit code, `nonzero`, `timeout`, or a signal's name such as `SIGABRT`"
+    )
+    stdout: Pattern | None = Field(default=None, description="a regular expression found in standard output")
+    stderr: Pattern | None = Field(default=None, description="a regular expression found in standard error")
+    output: Pattern | None = Field(default=None, description="a regular expression found in either")
+    not_stdout: Pattern | None = Field(default=None, description="a regular expression not found in standard output")
+    not_stderr: Pattern | None = Field(default=None, description="a regular expression not found in standard error")
+    not_output: Pattern | None = Field(default=None, description="a regular expression found in neither")
+    min_duration_s: Seconds | None = Field(default=None, description="the least time that the run took, in seconds")
+    max_duration_s: Seconds | None = Field(default=None, description="the most time that the run took, in seconds")
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -202,12 +209,12 @@ class Matcher(Document):
 class Signature(Document):
     """The patterns that tell from evidence whether the finding shows."""
 
-    control: Matcher | None = None
-    """what must hold in every run, fixed or not: proof that the run reached the point it tests"""
-    reproduces: Matcher
-    """what holds when the finding shows"""
-    gone: Matcher | None = None
-    """what holds when the target behaves as it should"""
+    control: Matcher | None = Field(
+        default=None,
+        description="what must hold in every run, fixed or not: proof that the run reached the point it tests",
+    )
+    reproduces: Matcher = Field(description="what holds when the finding shows")
+    gone: Matcher | None = Field(default=None, description="what holds when the target behaves as it should")
 
     @property
     def proves_absence(self) -> bool:
@@ -218,16 +225,11 @@ class Signature(Document):
 class Reproducer(Document):
     """How the reproducer is run, and how its runs are read."""
 
-    timeout_s: Seconds = 60.0
-    """a positive number of seconds"""
-    runs: Count = 1
-    """how many times it is run, a whole number of at least 1"""
-    min_hits: Count | None = None
-    """of these runs, how many must show a flaky finding"""
-    serial: StrictBool = False
-    """true when nothing else may run beside it"""
-    signature: Signature
-    """a mapping with `control`, `reproduces` and `gone`"""
+    timeout_s: Seconds = Field(default=60.0, description="a positive number of seconds")
+    runs: Count = Field(default=1, description="how many times it is run, a whole number of at least 1")
+    min_hits: Count | None = Field(default=None, description="of these runs, how many must show a flaky finding")
+    serial: StrictBool = Field(default=False, description="true when nothing else may run beside it")
+    signature: Signature = Field(description="a mapping with `control`, `reproduces` and `gone`")
 
     @model_validator(mode="after")
     def _hits_fit_runs(self) -> Self:
@@ -239,66 +241,51 @@ class Reproducer(Document):
 class Span(Document):
     """A stretch of releases in which the finding shows; only releases that were run."""
 
-    introduced: Release
-    """the first release, in quotes, that was seen to show it"""
-    last_affected: Release | None = None
-    """the last release, in quotes, that was seen to show it"""
-    fixed: Release | None = None
-    """the first release after it, in quotes, that was seen to be free of it"""
+    introduced: Release = Field(description="the first release, in quotes, that was seen to show it")
+    last_affected: Release | None = Field(
+        default=None, description="the last release, in quotes, that was seen to show it"
+    )
+    fixed: Release | None = Field(
+        default=None, description="the first release after it, in quotes, that was seen to be free of it"
+    )
+
+
+Spans = Annotated[tuple[Span, ...], BeforeValidator(_as_list, json_schema_input_type=Span | tuple[Span, ...])]
 
 
 class Upstream(Document):
     """Where the target's maintainers track it."""
 
-    issue: str | None = None
-    """the address of the report, or null"""
-    fixed_by: str | None = None
-    """the address of the change that fixed it, or null"""
+    issue: str | None = Field(default=None, description="the address of the report, or null")
+    fixed_by: str | None = Field(default=None, description="the address of the change that fixed it, or null")
 
 
 class Finding(Document):
     """One claim about a target. A person writes it."""
 
-    id: Annotated[str, StringConstraints(pattern=r"^F-\d{3,}$")]
-    """`F-` and at least three digits"""
-    title: Text
-    """the claim, in one line"""
-    target: Name
-    """the name of a target from the settings"""
-    area: Text
-    """the part of the target, in a word"""
-    nature: Nature
-    """one of bug, regression, security, performance, friction, missing, docs"""
-    severity: Severity
-    """one of blocker, major, minor, papercut"""
-    status: Status
-    """one of open, fixed, intended, wontfix, withdrawn"""
-    affected: Annotated[
-        tuple[Span, ...], BeforeValidator(_as_list, json_schema_input_type=Span | tuple[Span, ...])
-    ] = ()
-    """a mapping with `introduced`, `last_affected` and `fixed`, or a list of them"""
-    summary: Text
-    """Markdown: what happens"""
-    expected: Text
-    """Markdown: what should happen"""
-    actual: Text
-    """Markdown: what happens instead"""
-    impact: Text
-    """Markdown: whom it hurts, and how"""
-    workaround: Text | None = None
-    """Markdown: what helps until it is fixed"""
-    proposed_fix: Text
-    """Markdown: what a maintainer could do"""
-    upstream: Upstream = Upstream()
-    """a mapping with `issue` and `fixed_by`"""
-    origin: Origin = Origin.FOUND
-    """one of seed, found"""
-    disclosure: Disclosure = Disclosure.PUBLIC
-    """one of public, private"""
-    requires: tuple[Name, ...] = ()
-    """a list of names of requirements and fixtures from the settings"""
-    reproducer: Reproducer
-    """a mapping with `timeout_s` and `signature`"""
+    id: Id = Field(description="`F-` and at least three digits")
+    title: Text = Field(description="the claim, in one line")
+    target: Name = Field(description="the name of a target from the settings")
+    area: Text = Field(description="the part of the target, in a word")
+    nature: Nature = Field(description="one of bug, regression, security, performance, friction, missing, docs")
+    severity: Severity = Field(description="one of blocker, major, minor, papercut")
+    status: Status = Field(description="one of open, fixed, intended, wontfix, withdrawn")
+    affected: Spans = Field(
+        default=(), description="a mapping with `introduced`, `last_affected` and `fixed`, or a list of them"
+    )
+    summary: Text = Field(description="Markdown: what happens")
+    expected: Text = Field(description="Markdown: what should happen")
+    actual: Text = Field(description="Markdown: what happens instead")
+    impact: Text = Field(description="Markdown: whom it hurts, and how")
+    workaround: Text | None = Field(default=None, description="Markdown: what helps until it is fixed")
+    proposed_fix: Text = Field(description="Markdown: what a maintainer could do")
+    upstream: Upstream = Field(default=Upstream(), description="a mapping with `issue` and `fixed_by`")
+    origin: Origin = Field(default=Origin.FOUND, description="one of seed, found")
+    disclosure: Disclosure = Field(default=Disclosure.PUBLIC, description="one of public, private")
+    requires: tuple[Name, ...] = Field(
+        default=(), description="a list of names of requirements and fixtures from the settings"
+    )
+    reproducer: Reproducer = Field(description="a mapping with `timeout_s` and `signature`")
 
     @model_validator(mode="after")
     def _title_is_one_line(self) -> Self:
@@ -404,16 +391,15 @@ class Judgement:
 class Target(Document):
     """A product that findings are about."""
 
-    ecosystem: Ecosystem = Ecosystem.SERVICE
-    """one of pypi, npm, command, service"""
-    package: str | None = None
-    """its name in the package index"""
-    release: Release | None = None
-    """the release, in quotes, that `run` and `check` test by default"""
-    upstream: Annotated[str, StringConstraints(pattern=r"^[\w.-]+/[\w.-]+$")] | None = None
-    """`owner/name` of the repository that takes its issues"""
-    version_command: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    """the command, as a list, that prints its version"""
+    ecosystem: Ecosystem = Field(default=Ecosystem.SERVICE, description="one of pypi, npm, command, service")
+    package: str | None = Field(default=None, description="its name in the package index")
+    release: Release | None = Field(
+        default=None, description="the release, in quotes, that `run` and `check` test by default"
+    )
+    upstream: Repository | None = Field(
+        default=None, description="`owner/name` of the repository that takes its issues"
+    )
+    version_command: Words | None = Field(default=None, description="the command, as a list, that prints its version")
 
     @model_validator(mode="after")
     def _package_is_named(self) -> Self:
@@ -425,16 +411,15 @@ class Target(Document):
 class Requirement(Document):
     """Something that a run needs; all keys that are given must hold."""
 
-    command: str | None = None
-    """the name of a command on the PATH"""
-    min_version: str | None = None
-    """the least version, in quotes, that the command's `--version` may print"""
-    env: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
-    """the name of an environment variable; it is passed on to the reproducer"""
-    tcp: Annotated[str, StringConstraints(pattern=r"^.+:\d+$")] | None = None
-    """`host:port` that accepts a connection"""
-    platform: str | None = None
-    """the system's name, such as linux or darwin"""
+    command: str | None = Field(default=None, description="the name of a command on the PATH")
+    min_version: str | None = Field(
+        default=None, description="the least version, in quotes, that the command's `--version` may print"
+    )
+    env: Variable | None = Field(
+        default=None, description="the name of an environment variable; it is passed on to the reproducer"
+    )
+    tcp: Place | None = Field(default=None, description="`host:port` that accepts a connection")
+    platform: str | None = Field(default=None, description="the system's name, such as linux or darwin")
 
     @model_validator(mode="after")
     def _asks_for_something(self) -> Self:
@@ -448,28 +433,20 @@ class Requirement(Document):
 class Fixture(Document):
     """A server that the ledger starts once for all runs that ask for it; `{port}` stands for a free port."""
 
-    command: Annotated[tuple[str, ...], Field(min_length=1)]
-    """the command, as a list"""
-    ready: str
-    """an http address that answers, or a line on its standard output"""
-    ready_timeout_s: Seconds = 60.0
-    """a positive number of seconds"""
-    env: Mapping[str, str] = {}
-    """environment variables of the server"""
-    exports: Mapping[str, str] = {}
-    """environment variables that its reproducers are given"""
+    command: Words = Field(description="the command, as a list")
+    ready: str = Field(description="an http address that answers, or a line on its standard output")
+    ready_timeout_s: Seconds = Field(default=60.0, description="a positive number of seconds")
+    env: Mapping[str, str] = Field(default={}, description="environment variables of the server")
+    exports: Mapping[str, str] = Field(default={}, description="environment variables that its reproducers are given")
 
 
 class Settings(Document):
     """`[tool.ledger]` of pyproject.toml, or ledger.toml."""
 
-    title: Text = "Feedback ledger"
-    """the title of FEEDBACK.md"""
-    output_limit: Annotated[StrictInt, Field(ge=1024)] = 1024 * 1024
-    """how many bytes of each stream are kept, a whole number of at least 1024"""
-    targets: Mapping[Name, Target] = {}
-    """tables named [targets.NAME]"""
-    requirements: Mapping[Name, Requirement] = {}
-    """tables named [requirements.NAME]"""
-    fixtures: Mapping[Name, Fixture] = {}
-    """tables named [fixtures.NAME]"""
+    title: Text = Field(default="Feedback ledger", description="the title of FEEDBACK.md")
+    output_limit: Annotated[StrictInt, Field(ge=1024)] = Field(
+        default=1024 * 1024, description="how many bytes of each stream are kept, a whole number of at least 1024"
+    )
+    targets: Mapping[Name, Target] = Field(default={}, description="tables named [targets.NAME]")
+    requirements: Mapping[Name, Requirement] = Field(default={}, description="tables named [requirements.NAME]")
+    fixtures: Mapping[Name, Fixture] = Field(default={}, description="tables named [fixtures.NAME]")

@@ -27,33 +27,55 @@ _SECRET_NAME = re.compile(
 )
 _SHORTEST_SECRET = 6
 _NOBODY = frozenset({"root", "user", "admin", "nobody", "runner", "ubuntu", "debian", "docker", "vagrant", "ledger"})
+# A person may write down a name on purpose, and many a user is called as some word is.
+_ONLY_IN_CAPTURES = frozenset({"[USER]", "[HOST]"})
 _NO_HOST = frozenset({"localhost", "localhost.localdomain"})
 
+
+@dataclass(frozen=True)
+class _Rule:
+    """What stands in place of what a pattern finds. A text without any of the `signs` needs no search, which is
+    slow.
+    """
+
+    placeholder: str
+    signs: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+    def speaks_of(self, text: str) -> bool:
+        return any(sign in text for sign in self.signs)
+
+
+_TOKENS = (
+    r"gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20,}"
+    r"|xox[abeprs]-[A-Za-z0-9-]{10,}|sk-(?:[a-z]+-)*[A-Za-z0-9_-]{20,}|[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"
+    r"|A(?:KIA|SIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{35}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36}"
+    r"|pypi-[A-Za-z0-9_-]{16,}|wap_[A-Za-z0-9]{20,}"
+    r"|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"
+)
+_TOKEN_SIGNS = (
+    *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "sk-", "k_live_", "k_test_"),
+    *("AKIA", "ASIA", "AIza", "hf_", "npm_", "pypi-", "wap_", "eyJ"),
+)
 # Hosts of package indexes are spelled as patterns: a user's own mirror must not show in evidence, nor the usual ones.
-_RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("[PRIVATE KEY]", re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)")),
-    (
-        "[TOKEN]",
-        re.compile(
-            r"(?<![A-Za-z0-9_])(?:"
-            r"gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20,}"
-            r"|xox[abeprs]-[A-Za-z0-9-]{10,}|sk-(?:[a-z]+-)*[A-Za-z0-9_-]{20,}|[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"
-            r"|A(?:KIA|SIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{35}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36}"
-            r"|pypi-[A-Za-z0-9_-]{16,}|wap_[A-Za-z0-9]{20,}"
-            r"|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})"
-        ),
+_INDEX = (
+    r"(?:https?://)?(?:[a-z0-9-]+\.)*(?:pyp[i]\.org|pythonhoste[d]\.org|npmj[s]\.(?:org|com))"
+    r"(?::\d+)?(?:/[^\s\"'<>)\]]*)?"
+)
+_EMAIL = r"(?<![\w.+-])(?!git@)[\w.+-]+@[A-Za-z0-9](?:[A-Za-z0-9-]*\.)+[A-Za-z]{2,}(?![\w@])"
+_RULES = (
+    _Rule(
+        "[PRIVATE KEY]",
+        ("PRIVATE KEY-----",),
+        re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
     ),
-    ("[TOKEN]", re.compile(r"(?i)(?<=bearer )[A-Za-z0-9._~+/-]{16,}=*")),
-    ("[CREDENTIALS]", re.compile(r"(?<=://)[^\s/:@\[\]]+:[^\s/@\[\]]+(?=@)")),
-    (
-        "[INDEX]",
-        re.compile(
-            r"(?:https?://)?(?:[a-z0-9-]+\.)*(?:pyp[i]\.org|pythonhoste[d]\.org|npmj[s]\.(?:org|com))(?::\d+)?(?:/[^\s\"'<>)\]]*)?"
-        ),
-    ),
-    ("[EMAIL]", re.compile(r"(?<![\w.+-])(?!git@)[\w.+-]+@[A-Za-z0-9](?:[A-Za-z0-9-]*\.)+[A-Za-z]{2,}(?![\w@])")),
+    _Rule("[TOKEN]", _TOKEN_SIGNS, re.compile(rf"(?<![A-Za-z0-9_])(?:{_TOKENS})")),
+    _Rule("[TOKEN]", ("earer ", "EARER "), re.compile(r"(?i)(?<=bearer )[A-Za-z0-9._~+/-]{16,}=*")),
+    _Rule("[CREDENTIALS]", ("://",), re.compile(r"(?<=://)[^\s/:@\[\]]+:[^\s/@\[\]]+(?=@)")),
+    _Rule("[INDEX]", ("pyp", "pythonh", "npmj"), re.compile(_INDEX)),
+    _Rule("[EMAIL]", ("@",), re.compile(_EMAIL)),
     # Somebody else's home, from another machine; `/home/a` alone may be a guest's and tells nothing.
-    ("[HOME]", re.compile(r"(?<![\w.])/(?:home|Users)/[A-Za-z0-9_][\w.-]*(?=/)")),
+    _Rule("[HOME]", ("/home/", "/Users/"), re.compile(r"(?<![\w.])/(?:home|Users)/[A-Za-z0-9_][\w.-]*(?=/)")),
 )
 
 
@@ -62,7 +84,7 @@ class Redactor:
     """Rules about one machine, its user and its secrets, beside those that hold everywhere."""
 
     literals: tuple[tuple[str, str], ...]
-    rules: tuple[tuple[str, re.Pattern[str]], ...] = _RULES
+    rules: tuple[_Rule, ...] = _RULES
 
     @classmethod
     def for_machine(cls, environ: Mapping[str, str], *, home: str, user: str, host: str, tmp: str) -> Self:
@@ -74,7 +96,7 @@ class Redactor:
             for form in _forms(value.strip())
         ]
         names = [
-            (placeholder, re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])"))
+            _Rule(placeholder, (name,), re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])"))
             for name, placeholder, harmless in ((user, "[USER]", _NOBODY), (host, "[HOST]", _NO_HOST))
             if name and name.lower() not in harmless
         ]
@@ -103,8 +125,9 @@ class Redactor:
         """The text with everything replaced that must not be published."""
         for secret, placeholder in self.literals:
             text = text.replace(secret, placeholder)
-        for placeholder, pattern in self.rules:
-            text = pattern.sub(placeholder, text)
+        for rule in self.rules:
+            if rule.speaks_of(text):
+                text = rule.pattern.sub(rule.placeholder, text)
         return text
 
     def stream(self, stream: bytes) -> bytes:
@@ -115,10 +138,17 @@ class Redactor:
         """The lines, from 1, that hold something which must not be published, each with the placeholder that names
         its kind.
         """
-        found = [(text.count("\n", 0, text.index(s)) + 1, p) for s, p in self.literals if s in text]
-        for placeholder, pattern in self.rules:
-            found += [(text.count("\n", 0, match.start()) + 1, placeholder) for match in pattern.finditer(text)]
+        found = [
+            (_line(text, text.index(secret)), placeholder) for secret, placeholder in self.literals if secret in text
+        ]
+        for rule in self.rules:
+            if rule.placeholder not in _ONLY_IN_CAPTURES and rule.speaks_of(text):
+                found += [(_line(text, match.start()), rule.placeholder) for match in rule.pattern.finditer(text)]
         return sorted(set(found))
+
+
+def _line(text: str, place: int) -> int:
+    return text.count("\n", 0, place) + 1
 
 
 def _forms(secret: str) -> tuple[str, ...]:
@@ -128,7 +158,9 @@ def _forms(secret: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((secret, quoted, encoded)))
 
 
-def _path_rules(places: Iterable[tuple[str, str]]) -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _path_rules(places: Iterable[tuple[str, str]]) -> tuple[_Rule, ...]:
     """Longest first, so that a folder inside another keeps its own placeholder; only whole path components."""
     known = sorted({(p.rstrip("/"), name) for p, name in places}, key=lambda place: -len(place[0]))
-    return tuple((name, re.compile(rf"(?<![\w.]){re.escape(place)}(?![\w-])")) for place, name in known if place)
+    return tuple(
+        _Rule(name, (place,), re.compile(rf"(?<![\w.]){re.escape(place)}(?![\w-])")) for place, name in known if place
+    )

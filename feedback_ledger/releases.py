@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from packaging.version import InvalidVersion, Version
 
-from feedback_ledger.environment import command_version
 from feedback_ledger.errors import UsageError
 from feedback_ledger.model import Ecosystem, Target
+from feedback_ledger.requirements import command_version
 
 _ASK_LIMIT_S = 120.0
 

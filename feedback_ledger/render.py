@@ -53,10 +53,11 @@ class Entry:
     @cached_property
     def tested_verdict(self) -> str:
         """The verdict on the tested release, with k/n where it was run several times."""
-        evidence = self.captures.get(self.tested)
-        if evidence is None:
-            return "not run"
-        return _said(self.finding, evidence)
+        return self._said[self.tested] if self.tested in self.captures else "not run"
+
+    @cached_property
+    def _said(self) -> Mapping[str | None, str]:
+        return {release: _said(self.finding, evidence) for release, evidence in self.captures.items()}
 
     @property
     def affected(self) -> str:
@@ -102,7 +103,7 @@ class Entry:
     def _shown(self, release: str | None) -> Shown:
         evidence = self.captures[release]
         where = f"On {self.finding.target} {release}" if release else f"On {self.finding.target}"
-        heading = f"{where}: **{_said(self.finding, evidence)}**"
+        heading = f"{where}: **{self._said[release]}**"
         lines = [
             line
             for line in versions_lines(self.finding.target, evidence.versions)

@@ -21,12 +21,8 @@ from feedback_ledger.environment import (
     Environments,
     Unavailable,
     Wanted,
-    command_version,
-    libc,
-    machine,
     named_packages,
     read_header,
-    unmet,
     wanted,
 )
 from feedback_ledger.fixtures import Fixtures
@@ -44,6 +40,7 @@ from feedback_ledger.model import (
 )
 from feedback_ledger.processes import Ended, Job, NotRun, Supervisor
 from feedback_ledger.redact import MARGIN, Redactor
+from feedback_ledger.requirements import command_version, libc, machine, unmet
 
 _FIXED = {
     "LANG": "C.UTF-8",

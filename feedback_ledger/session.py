@@ -31,25 +31,11 @@ from feedback_ledger.model import (
     Verdict,
 )
 from feedback_ledger.notes import Notes
+from feedback_ledger.options import Options
 from feedback_ledger.outcome import Outcome
 from feedback_ledger.processes import Supervisor
 from feedback_ledger.runner import Capture, NotCaptured, Runner
 from feedback_ledger.verdict import compare, judge, judge_one
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a session runs. `runs` overrides the records' own number; `write` is off for `check`."""
-
-    jobs: int = 0
-    release: str | None = None
-    latest: bool = False
-    runs: int | None = None
-    fresh: bool = False
-    recapture: bool = False
-    write: bool = True
-    also_known_bad: bool = False
-
 
 Listener = Callable[[str, str], None]
 """Hears what is being done: `(what, about which finding)`; `what` is "start" or "done"."""

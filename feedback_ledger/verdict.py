@@ -5,8 +5,6 @@ The rule behind every branch: what could not be judged is never called gone.
 
 from __future__ import annotations
 
-import functools
-import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import assert_never
@@ -25,6 +23,7 @@ from feedback_ledger.model import (
     Signature,
     Status,
     Verdict,
+    compiled,
 )
 
 CONFIRMED_BY_CONTROL = "the control run"
@@ -105,14 +104,14 @@ def unmet(matcher: Matcher, run: Observation) -> str:
         ("stderr", matcher.stderr, (stderr,)),
         ("output", matcher.output, (stdout, stderr)),
     ):
-        if pattern is not None and not any(_compiled(pattern).search(stream) for stream in streams):
+        if pattern is not None and not any(compiled(pattern).search(stream) for stream in streams):
             return f"{name} lacks {pattern!r}"
     for name, pattern, streams, cut in (
         ("stdout", matcher.not_stdout, (stdout,), run.cut.stdout),
         ("stderr", matcher.not_stderr, (stderr,), run.cut.stderr),
         ("output", matcher.not_output, (stdout, stderr), run.cut.stdout or run.cut.stderr),
     ):
-        if pattern is not None and any(_compiled(pattern).search(stream) for stream in streams):
+        if pattern is not None and any(compiled(pattern).search(stream) for stream in streams):
             return f"{name} has {pattern!r}"
         if pattern is not None and cut:
             return f"{name} was cut, so it can't be said to lack {pattern!r}"
@@ -131,11 +130,6 @@ def _exit_matches(wanted: int | str, seen: int | str) -> bool:
 
 def _text(stream: bytes) -> str:
     return stream.decode("utf-8", "backslashreplace")
-
-
-@functools.cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.MULTILINE)
 
 
 def compare(status: Status, judgement: Judgement, control: Judgement | None = None) -> tuple[Event, str]:
