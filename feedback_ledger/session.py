@@ -22,7 +22,6 @@ from feedback_ledger.loader import Record
 from feedback_ledger.model import (
     Event,
     Evidence,
-    Finding,
     Judgement,
     Observation,
     OtherOutcome,
@@ -35,7 +34,7 @@ from feedback_ledger.options import Options
 from feedback_ledger.outcome import Outcome
 from feedback_ledger.processes import Supervisor
 from feedback_ledger.runner import Capture, NotCaptured, Runner
-from feedback_ledger.verdict import compare, judge, judge_one
+from feedback_ledger.verdict import event_on, judge, judge_one
 
 Listener = Callable[[str, str], None]
 """Hears what is being done: `(what, about which finding)`; `what` is "start" or "done"."""
@@ -122,13 +121,13 @@ class Session:
         record, release, known = due.record, due.release, due.known
         if known is not None and not self._options.fresh and self._notes.up_to_date(record, release, known):
             judgement = judge(record.finding, known)
-            event, reason = compare(_status_on(record.finding, release), judgement)
+            event, reason = event_on(record.finding, release, judgement)
             return Outcome(record, release, judgement, event, reason, known.duration_s, known, known, fresh=False)
         self._listen("start", record.finding.id)
         supervisor = self._idle.get()
         try:
             outcome = self._run_now(record, release, known, supervisor)
-            if outcome.event is Event.GONE_UNCONFIRMED:
+            if outcome.event is Event.GONE_UNCONFIRMED and record.finding.status is Status.OPEN:
                 outcome = self._with_control(outcome, due.stored, supervisor)
         finally:
             self._idle.put(supervisor)
@@ -143,7 +142,7 @@ class Session:
             return Outcome(record, release, judgement, Event.NOT_JUDGED, captured.reason, stored=known)
         evidence = self._evidence(record, release, captured)
         judgement = judge(record.finding, evidence)
-        event, reason = compare(_status_on(record.finding, release), judgement)
+        event, reason = event_on(record.finding, release, judgement)
         took = sum(run.duration_s for run in captured.runs)
         return Outcome(record, release, judgement, event, reason, took, evidence, known)
 
@@ -168,13 +167,10 @@ class Session:
         is fixed.
         """
         known_bad = control_release(outcome.record, outcome.release, stored)
-        if (
-            known_bad is None
-            or _status_on(outcome.record.finding, outcome.release) is not outcome.record.finding.status
-        ):
+        if known_bad is None:
             return outcome
         control = self._run_now(outcome.record, known_bad, None, supervisor).judgement
-        event, reason = compare(outcome.record.finding.status, outcome.judgement, control)
+        event, reason = event_on(outcome.record.finding, outcome.release, outcome.judgement, control)
         return replace(outcome, event=event, reason=reason, control=(known_bad, control))
 
     def _written(self, outcome: Outcome) -> Outcome:
@@ -228,11 +224,6 @@ def _grouped(runs: Sequence[Observation], signature: Signature) -> tuple[Observa
     del outcomes[outcome_facts(shown)]
     others = tuple(OtherOutcome(**dict(same[0]), times=len(same)) for same in outcomes.values())
     return shown, others, len(hits)
-
-
-def _status_on(finding: Finding, release: str | None) -> Status:
-    """What the record says of one release: one that it calls affected is open there, whatever came later."""
-    return Status.OPEN if finding.status is Status.FIXED and release in finding.known_bad else finding.status
 
 
 def control_release(record: Record, tested: str | None, stored: Mapping[str | None, Evidence]) -> str | None:

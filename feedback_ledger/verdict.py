@@ -26,8 +26,6 @@ from feedback_ledger.model import (
     compiled,
 )
 
-CONFIRMED_BY_CONTROL = "the control run"
-
 
 def judge(finding: Finding, evidence: Evidence) -> Judgement:
     """The verdict of stored or fresh evidence, by the signature of the record as it is now."""
@@ -132,6 +130,19 @@ def _text(stream: bytes) -> str:
     return stream.decode("utf-8", "backslashreplace")
 
 
+def event_on(
+    finding: Finding, release: str | None, judgement: Judgement, control: Judgement | None = None
+) -> tuple[Event, str]:
+    """The event of one release, and why. On a release that the record itself calls affected, a fixed finding must
+    show.
+    """
+    if finding.status is Status.FIXED and release in finding.known_bad:
+        if judgement.verdict is Verdict.GONE:
+            return Event.GONE_UNCONFIRMED, f"the record calls {release} affected"
+        return compare(Status.OPEN, judgement)
+    return compare(finding.status, judgement, control)
+
+
 def compare(status: Status, judgement: Judgement, control: Judgement | None = None) -> tuple[Event, str]:
     """What a verdict means against the record's status, and why.
 
@@ -160,6 +171,6 @@ def compare(status: Status, judgement: Judgement, control: Judgement | None = No
             why = f": {control.reason}" if control.reason else ""
             return (
                 Event.GONE_UNCONFIRMED,
-                f"{CONFIRMED_BY_CONTROL} did not reproduce it but read {control.verdict}{why}",
+                f"the control run did not reproduce it but read {control.verdict}{why}",
             )
     assert_never(judgement.verdict)
