@@ -82,9 +82,11 @@ class Entry:
         return LANGUAGES.get(self.record.reproducer.suffix, "")
 
     @property
-    def run_command(self) -> str:
-        """How a person runs it through the ledger."""
-        return f"feedback-ledger run {self.finding.id}"
+    def run_commands(self) -> str:
+        """How a person runs it: by itself, where one command does, and through the ledger."""
+        through = f"`feedback-ledger run {self.finding.id}`"
+        alone = f"`uv run {self.reproducer_path}`"
+        return f"{alone}, or {through}" if self.language == "python" and not self.finding.requires else through
 
     @cached_property
     def shown(self) -> list[Shown]:
@@ -149,13 +151,15 @@ class Summary:
 
 
 def _summary(entries: Sequence[Entry], verified: Sequence[Entry], private: int) -> Summary:
+    tested = sorted({f"{entry.finding.target} {entry.tested}" for entry in entries if entry.tested})
     statuses = Counter(entry.finding.status for entry in entries)
     severities = Counter(entry.finding.severity for entry in entries if entry.finding.status is Status.OPEN)
     verdicts = Counter(entry.tested_verdict.split(" (")[0] for entry in verified)
     lines = [
+        "tested release: " + ", ".join(tested),
         "by status: " + ", ".join(f"{statuses[s]} {s.value}" for s in Status if statuses[s]),
         "open, by severity: " + ", ".join(f"{severities[s]} {s.value}" for s in Severity if severities[s]),
-        "verdicts on the tested release: " + ", ".join(f"{count} {said}" for said, count in sorted(verdicts.items())),
+        "verdict on the tested release: " + ", ".join(f"{count} {said}" for said, count in verdicts.most_common()),
     ]
     if len(entries) > len(verified):
         lines.append(f"not verified here: {len(entries) - len(verified)}")
