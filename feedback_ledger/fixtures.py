@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
+import sys
 import tempfile
 import threading
 import time
@@ -51,19 +53,23 @@ class _Server:
     def __init__(self, root: Path, fixture: Fixture) -> None:
         self._fixture = fixture
         self._port = str(_free_port())
+        self._folder = Path(tempfile.mkdtemp(prefix="ledger-fixture-"))
         self._supervisor = Supervisor()
         self._stdout = tempfile.TemporaryFile()
         self._stderr = tempfile.TemporaryFile()
         self._ended: NotRun | None = None
-        env = {**os.environ, **{key: self._filled(value) for key, value in fixture.env.items()}}
-        job = Job(tuple(self._filled(part) for part in fixture.command), root, env, _FOREVER_S)
+        given = {key: self._filled(value) for key, value in fixture.env.items()}
+        # `python` in a command is the interpreter that runs the ledger, with what was installed beside it
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+        command = tuple(self._filled(part) for part in fixture.command)
+        job = Job(command, root, {**os.environ, "PATH": path, **given}, _FOREVER_S, folder=self._folder)
         self._thread = threading.Thread(target=self._serve, args=(job,), daemon=True)
         self._lock = threading.Lock()
         self._is_ready = False
         self._thread.start()
 
     def _filled(self, text: str) -> str:
-        return text.replace("{port}", self._port)
+        return text.replace("{port}", self._port).replace("{folder}", str(self._folder))
 
     def _serve(self, job: Job) -> None:
         try:
@@ -101,6 +107,7 @@ class _Server:
     def close(self) -> None:
         self._supervisor.close()
         self._thread.join()
+        shutil.rmtree(self._folder, ignore_errors=True)
         self._stdout.close()
         self._stderr.close()
 

@@ -431,7 +431,9 @@ class Requirement(Document):
 
 
 class Fixture(Document):
-    """A server that the ledger starts once for all runs that ask for it; `{port}` stands for a free port."""
+    """A server that the ledger starts once for all runs that ask for it; `{port}` stands for a free port and
+    `{folder}` for a private folder that is removed after it.
+    """
 
     command: Words = Field(description="the command, as a list")
     ready: str = Field(description="an http address that answers, or a line on its standard output")

@@ -1,4 +1,4 @@
-"""The releases of a target: which one is tested, which are published, which come first."""
+"""The releases of a target: which one is tested, which are published."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
-
-from packaging.version import InvalidVersion, Version
 
 from feedback_ledger.errors import UsageError
 from feedback_ledger.model import Ecosystem, Target
@@ -42,18 +39,6 @@ def latest(name: str, target: Target) -> str | None:
     if not isinstance(newest, str):
         raise UsageError(f"the package index names no release of {target.package}, the package of target {name}")
     return newest
-
-
-def in_order(releases: Iterable[str]) -> list[str]:
-    """Oldest first; what is no version number comes first of all."""
-    return sorted(releases, key=_rank)
-
-
-def _rank(release: str) -> tuple[int, Version, str]:
-    try:
-        return 1, Version(release), release
-    except InvalidVersion:
-        return 0, Version("0"), release
 
 
 def _ask(name: str, command: list[str]) -> str:

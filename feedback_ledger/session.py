@@ -31,6 +31,7 @@ from feedback_ledger.model import (
 )
 from feedback_ledger.notes import Notes
 from feedback_ledger.options import Options
+from feedback_ledger.ordering import in_order
 from feedback_ledger.outcome import Outcome
 from feedback_ledger.processes import Supervisor
 from feedback_ledger.runner import Capture, NotCaptured, Runner
@@ -234,4 +235,4 @@ def control_release(record: Record, tested: str | None, stored: Mapping[str | No
         if release is not None and judge(record.finding, evidence).verdict is Verdict.REPRODUCES
     }
     candidates = ({*record.finding.known_bad} | seen) - {tested}
-    return releases.in_order(candidates)[-1] if candidates else None
+    return in_order(candidates)[-1] if candidates else None

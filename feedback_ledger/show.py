@@ -8,6 +8,7 @@ from feedback_ledger import releases
 from feedback_ledger.book import Ledger
 from feedback_ledger.captures import current_captures
 from feedback_ledger.loader import Record
+from feedback_ledger.ordering import in_order
 from feedback_ledger.report import columns
 from feedback_ledger.verdict import judge
 
@@ -49,9 +50,7 @@ def show_text(book: Ledger, record: Record) -> str:
         ("needs", "; ".join(book.needed(finding)) or "nothing"),
     ]
     lines = [finding.id, *columns(facts).splitlines(), "", finding.summary.strip(), "", "seen:"]
-    order = [release for release in captures if release is None] + releases.in_order(
-        r for r in captures if r is not None
-    )
+    order = [release for release in captures if release is None] + in_order(r for r in captures if r is not None)
     for release in order:
         evidence = captures[release]
         judgement = judge(finding, evidence)

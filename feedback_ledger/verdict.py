@@ -25,6 +25,7 @@ from feedback_ledger.model import (
     Verdict,
     compiled,
 )
+from feedback_ledger.ordering import is_affected, is_before_it
 
 
 def judge(finding: Finding, evidence: Evidence) -> Judgement:
@@ -133,10 +134,14 @@ def _text(stream: bytes) -> str:
 def event_on(
     finding: Finding, release: str | None, judgement: Judgement, control: Judgement | None = None
 ) -> tuple[Event, str]:
-    """The event of one release, and why. On a release that the record itself calls affected, a fixed finding must
-    show.
+    """The event of one release, and why.
+
+    Releases older than any affected one need not show it; on those that the record calls affected, a fixed finding
+    must.
     """
-    if finding.status is Status.FIXED and release in finding.known_bad:
+    if release is not None and judgement.verdict is Verdict.GONE and is_before_it(finding, release):
+        return Event.AS_RECORDED, "older than any affected release"
+    if release is not None and finding.status is Status.FIXED and is_affected(finding, release):
         if judgement.verdict is Verdict.GONE:
             return Event.GONE_UNCONFIRMED, f"the record calls {release} affected"
         return compare(Status.OPEN, judgement)

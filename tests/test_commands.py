@@ -220,7 +220,7 @@ def test_a_fixture_is_started_once_and_ended(tmp_path: Path, cli: Cli) -> None:
         f"""
         [targets.thing]
         [fixtures.web]
-        command = ["{sys.executable}", "-m", "http.server", "--bind", "127.0.0.1", "{{port}}"]
+        command = ["python", "-m", "http.server", "--bind", "127.0.0.1", "-d", "{{folder}}", "{{port}}"]
         ready = "http://127.0.0.1:{{port}}/"
         exports = {{WEB = "http://127.0.0.1:{{port}}/"}}
         [fixtures.dud]

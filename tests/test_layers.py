@@ -13,7 +13,8 @@ ENGINE = Path(__file__).parents[1] / "feedback_ledger"
 LAYERS = [
     {"errors"},
     {"model", "options", "documents", "processes", "progress", "supervise"},
-    {"wording", "redact", "verdict", "compare", "text"},
+    {"wording", "redact", "ordering", "compare", "text"},
+    {"verdict"},
     {"settings", "store", "fixtures"},
     {"loader", "environment", "requirements"},
     {"book", "outcome", "scaffold", "releases"},

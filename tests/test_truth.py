@@ -129,8 +129,20 @@ def test_a_fixed_finding_is_also_run_on_the_last_release_that_showed_it(world: W
     ]
 
 
+def test_between_two_affected_releases_it_must_show_and_before_them_it_need_not(world: World) -> None:
+    make_wheel(world.wheels, "1.0.5", LATE)
+    make_wheel(world.wheels, "0.9.0", IN_TIME)
+    world.record(status="fixed", affected={"introduced": "1.0.0", "last_affected": "1.1.0", "fixed": "2.0.0"})
+    assert world.run(release="1.0.5", write=False).event is Event.AS_RECORDED
+    world.record()
+    early = world.run(release="0.9.0", write=False)
+    assert (early.judgement.verdict, early.event) == (Verdict.GONE, Event.AS_RECORDED)
+
+
 def test_a_record_that_calls_a_good_release_affected_is_told(world: World) -> None:
-    world.record(status="fixed", affected={"introduced": "2.0.0", "last_affected": "2.0.0", "fixed": "1.1.0"})
+    make_wheel(world.wheels, "3.0.0", IN_TIME)
+    world.test("3.0.0")
+    world.record(status="fixed", affected={"introduced": "1.0.0", "last_affected": "2.0.0", "fixed": "3.0.0"})
     outcomes = run(world.root, also_known_bad=True)
     assert outcomes[1].event is Event.GONE_UNCONFIRMED
     assert "calls 2.0.0 affected" in outcomes[1].reason
