@@ -347,6 +347,14 @@ def test_every_command_and_option_is_documented() -> None:
         assert f"feedback-ledger {name}" in readme, name
 
 
+def test_the_readme_shows_a_finding_as_it_is() -> None:
+    (record,) = (ROOT / "findings").glob("F-045-*.yaml")
+    there = record.read_text().splitlines()
+    excerpt = (ROOT / "README.md").read_text().partition("```yaml\n")[2].partition("```")[0]
+    assert [line for line in excerpt.splitlines() if line != "..." and line not in there] == []
+    assert record.stem in (ROOT / "README.md").read_text()
+
+
 def test_no_wasmer_is_needed_to_use_the_engine(tmp_path: Path) -> None:
     finding(tmp_path, 1, "echo shown", target="anything-at-all")
     done = run_command(tmp_path, "build")
