@@ -3,7 +3,7 @@
 
 import sys
 
-from feedback_ledger.cli import main
+from feedback_ledger.entry import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -2,6 +2,6 @@
 
 import sys
 
-from feedback_ledger.cli import main
+from feedback_ledger.entry import main
 
 sys.exit(main())

@@ -10,9 +10,10 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from feedback_ledger import __version__, ledger, report, scaffold
+from feedback_ledger import __version__, ledger, report, scaffold, unchanged
 from feedback_ledger.book import Ledger
 from feedback_ledger.captures import current_captures
 from feedback_ledger.errors import BadLedger, LedgerError, UsageError
@@ -67,6 +68,12 @@ def build(arguments: argparse.Namespace) -> int:
     print(report.as_text(outcomes))
     written = sum(outcome.changed for outcome in outcomes)
     print(f"evidence: {written} written; {ledger.FEEDBACK}: {'written' if changed else 'unchanged'}")
+    # What depends on this machine, such as a requirement that may be met tomorrow, is looked at every time.
+    if all(outcome.event is Event.AS_RECORDED and not outcome.record.finding.requires for outcome in outcomes):
+        rows = report.as_text([replace(outcome, fresh=False) for outcome in outcomes])
+        unchanged.remember(book.root, f"{rows}\nevidence: 0 written; {ledger.FEEDBACK}: unchanged\n")
+    else:
+        unchanged.forget(book.root)
     return _exit_code(outcomes)
 
 

@@ -85,8 +85,9 @@ def _ended(run: Observation) -> str:
         return f"; it hit its time limit after {run.duration_s:.1f} s"
     if run.exit == 0:
         return "" if run.stdout or run.stderr else "; it printed nothing"
-    words = _text(run.stderr).strip().splitlines()
-    return f"; exit {run.exit}" + (f": {words[-1].strip()[:200]}" if words else "")
+    lines = [line.strip() for line in _text(run.stderr).splitlines() if line.strip()]
+    telling = [line for line in lines if "rror" in line] or lines
+    return f"; exit {run.exit}" + (f": {telling[-1][:200]}" if telling else "")
 
 
 def unmet(matcher: Matcher, run: Observation) -> str:
@@ -104,16 +105,16 @@ def unmet(matcher: Matcher, run: Observation) -> str:
         ("output", matcher.output, (stdout, stderr)),
     ):
         if pattern is not None and not any(compiled(pattern).search(stream) for stream in streams):
-            return f"{name} lacks {pattern!r}"
+            return f"{name} lacks '{pattern}'"
     for name, pattern, streams, cut in (
         ("stdout", matcher.not_stdout, (stdout,), run.cut.stdout),
         ("stderr", matcher.not_stderr, (stderr,), run.cut.stderr),
         ("output", matcher.not_output, (stdout, stderr), run.cut.stdout or run.cut.stderr),
     ):
         if pattern is not None and any(compiled(pattern).search(stream) for stream in streams):
-            return f"{name} has {pattern!r}"
+            return f"{name} has '{pattern}'"
         if pattern is not None and cut:
-            return f"{name} was cut, so it can't be said to lack {pattern!r}"
+            return f"{name} was cut, so it can't be said to lack '{pattern}'"
     if matcher.min_duration_s is not None and run.duration_s < matcher.min_duration_s:
         return f"it took {run.duration_s:.1f} s, less than {matcher.min_duration_s:g} s"
     if matcher.max_duration_s is not None and run.duration_s > matcher.max_duration_s:

@@ -11,7 +11,7 @@ ENGINE = Path(__file__).parents[1] / "feedback_ledger"
 
 # From the bottom up; modules on one line may not import each other.
 LAYERS = [
-    {"errors"},
+    {"errors", "unchanged"},
     {"model", "options", "documents", "processes", "progress", "supervise"},
     {"wording", "redact", "ordering", "compare", "text"},
     {"verdict"},
@@ -22,6 +22,7 @@ LAYERS = [
     {"issue", "session", "show", "doctor"},
     {"ledger"},
     {"cli"},
+    {"entry"},
     {"__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

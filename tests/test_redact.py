@@ -73,7 +73,10 @@ def test_index_addresses_are_no_evidence() -> None:
 
 def test_system_accounts_tell_nothing() -> None:
     root = Redactor.for_machine({}, home="/root", user="root", host="localhost", tmp="/tmp")
-    assert root.text("root of the tree at localhost, /root/x, /rootfs") == "root of the tree at localhost, [HOME]/x, /rootfs"
+    assert (
+        root.text("root of the tree at localhost, /root/x, /rootfs")
+        == "root of the tree at localhost, [HOME]/x, /rootfs"
+    )
 
 
 def test_folders_of_a_run_come_first_and_longest_first() -> None:

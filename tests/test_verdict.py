@@ -124,9 +124,7 @@ def runs(*seen: tuple[Observation, int], min_hits: int | None = None) -> Judgeme
         ([(OTHER, 2), (FREE, 1)], None, (Verdict.FLAKY, 0)),
     ],
 )
-def test_several_runs(
-    seen: list[tuple[Observation, int]], min_hits: int | None, expected: tuple[Verdict, int]
-) -> None:
+def test_several_runs(seen: list[tuple[Observation, int]], min_hits: int | None, expected: tuple[Verdict, int]) -> None:
     judgement = runs(*seen, min_hits=min_hits)
     assert (judgement.verdict, judgement.hits) == expected
     assert judgement.runs == sum(times for _, times in seen)
