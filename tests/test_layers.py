@@ -13,7 +13,7 @@ ENGINE = Path(__file__).parents[1] / "feedback_ledger"
 LAYERS = [
     {"errors", "unchanged"},
     {"model", "options", "documents", "processes", "progress", "supervise"},
-    {"wording", "redact", "ordering", "compare", "text", "history"},
+    {"wording", "redact", "ordering", "compare", "text", "history", "amend"},
     {"verdict"},
     {"settings", "store", "fixtures"},
     {"loader", "environment", "requirements"},
