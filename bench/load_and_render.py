@@ -28,7 +28,8 @@ def main() -> int:
         def towncrier() -> float:
             return timed(TOWNCRIER, theirs)
 
-        good = ratio(f"loading and rendering {COUNT:,} findings / towncrier with {COUNT:,} fragments", render, towncrier, 3.0)
+        name = f"loading and rendering {COUNT:,} findings / towncrier with {COUNT:,} fragments"
+        good = ratio(name, render, towncrier, 3.0)
     return 0 if good else 1
 
 

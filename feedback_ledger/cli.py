@@ -41,6 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return WRONG
     except KeyboardInterrupt:
+        for number in (signal.SIGINT, signal.SIGTERM):  # a second one must not change how this one ends
+            signal.signal(number, signal.SIG_IGN)
         print("interrupted; what was finished is kept", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:

@@ -11,21 +11,24 @@ import platform
 import re
 import shutil
 import sys
+import time
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
 from feedback_ledger.model import Verdict
-from feedback_ledger.processes import Job, NotRun, Supervisor, ask
+from feedback_ledger.processes import Interrupted, Job, NotRun, Supervisor, ask
 from feedback_ledger.redact import Redactor
 from feedback_ledger.store import write_whole
 
 _INSTALL_LIMIT_S = 900.0
+_LOOK_S = 0.02
 _HEADER = re.compile(r"(?m)^# /// script\s*$\n(?P<content>(?:^#(?:| .*)$\n)+?)^# ///\s*$")
 _NOT_HERE = ("No solution found", "No interpreter found", "No virtual environment or system")
 
@@ -127,7 +130,7 @@ class Environments:
         if ready is not None:
             return ready
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(folder.with_suffix(".lock")):
+        with _locked(folder.with_suffix(".lock"), supervisor):
             ready = _read_ready(folder)
             return ready if ready is not None else self._build(wanted, folder, supervisor)
 
@@ -189,7 +192,18 @@ def _packages_of(folder: Path) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _locked(path: Path, supervisor: Supervisor) -> Iterator[None]:
     with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        while not _lock(file):
+            if supervisor.closed:
+                raise Interrupted
+            time.sleep(_LOOK_S)
         yield
+
+
+def _lock(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

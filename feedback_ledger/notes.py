@@ -29,13 +29,13 @@ class Notes:
             note = json.loads(self._path(record, release).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return False
-        return bool(note == self._note(record, evidence))
+        return bool(note == self._note(record, evidence, hashlib.sha256(record.reproducer.read_bytes()).hexdigest()))
 
     def remember(self, record: Record, release: str | None, evidence: Evidence, event: Event) -> None:
         """Only what is as recorded is left alone next time; what needs a person is run again."""
         path = self._path(record, release)
         if event is Event.AS_RECORDED:
-            write_whole(path, json.dumps(self._note(record, evidence)))
+            write_whole(path, json.dumps(self._note(record, evidence, evidence.reproducer_sha256)))
         else:
             path.unlink(missing_ok=True)
 
@@ -43,7 +43,7 @@ class Notes:
         evidence = self._ledger.store.path(record.stem, record.finding.target, release)
         return self._folder / record.stem / f"{evidence.stem}.json"
 
-    def _note(self, record: Record, evidence: Evidence) -> dict[str, str]:
+    def _note(self, record: Record, evidence: Evidence, reproducer_sha256: str) -> dict[str, str]:
         settings = self._ledger.settings
         said = [
             __version__,
@@ -57,7 +57,7 @@ class Notes:
             settings.output_limit,
         ]
         return {
-            "reproducer": hashlib.sha256(record.reproducer.read_bytes()).hexdigest(),
+            "reproducer": reproducer_sha256,
             "evidence": hashlib.sha256(evidence_text(evidence).encode()).hexdigest(),
             "settings": hashlib.sha256(json.dumps(said).encode()).hexdigest(),
         }

@@ -11,10 +11,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Self
+
+from feedback_ledger.supervise import remove
 
 _SUPERVISE = Path(__file__).with_name("supervise.py")
 _PATIENCE_S = 30.0
@@ -67,6 +70,17 @@ class Supervisor:
         self._control: socket.socket | None = None
         self._lock = threading.Lock()
         self._closed = False
+        self._folder = ""
+
+    @property
+    def closed(self) -> bool:
+        """Whether the ledger is about to end."""
+        return self._closed
+
+    def folder(self) -> Path:
+        """A folder for its jobs to work in. It goes with the supervisor, even if the ledger is killed."""
+        self._connected()
+        return Path(self._folder)
 
     def __enter__(self) -> Self:
         return self
@@ -82,9 +96,9 @@ class Supervisor:
 
     def run(self, job: Job, stdout: IO[bytes], stderr: IO[bytes]) -> Ended | NotRun:
         """Runs one job to its end; raises Interrupted if the slot is closed meanwhile."""
-        control = self._connected()
         pid = None
         try:
+            control = self._connected()
             control.settimeout(_PATIENCE_S)
             _send(control, job, stdout, stderr)
             lines = _Lines(control)
@@ -95,7 +109,9 @@ class Supervisor:
             control.settimeout(job.limit_s + job.grace_s + _PATIENCE_S)
             last = lines.next()
         except (OSError, EOFError, ValueError):
-            return self._lost(pid)
+            return self._lost(pid, job)
+        if last["status"] is None:
+            return NotRun("not even SIGKILL ended it")
         return Ended(int(last["status"]), last["over"], float(last["duration_s"]))
 
     def _connected(self) -> socket.socket:
@@ -103,18 +119,21 @@ class Supervisor:
             if self._closed:
                 raise Interrupted
             if self._control is None:
+                self._folder = tempfile.mkdtemp(prefix="ledger-")
                 ours, theirs = socket.socketpair()
                 with theirs:
                     self._process = subprocess.Popen(
-                        [sys.executable, "-I", "-S", str(_SUPERVISE)],
+                        [sys.executable, "-I", "-S", str(_SUPERVISE), self._folder],
                         stdin=theirs.fileno(),
                         stdout=subprocess.DEVNULL,
+                        # a reproducer can read its parent's environment
+                        env={"PATH": os.environ.get("PATH", os.defpath)},
                         start_new_session=True,
                     )
                 self._control = ours
             return self._control
 
-    def _lost(self, pid: int | None) -> NotRun:
+    def _lost(self, pid: int | None, job: Job) -> NotRun:
         """The supervisor itself is gone or does not answer: end its job by hand, and start afresh next time."""
         with self._lock:
             if self._closed:
@@ -123,6 +142,8 @@ class Supervisor:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(pid, signal.SIGKILL)
             self._drop()
+            if job.folder is not None:
+                _end_all_in(job.folder)
         return NotRun("it killed the process that watches over it, or stopped it from answering")
 
     def _drop(self) -> None:
@@ -138,6 +159,21 @@ class Supervisor:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+            remove(self._folder)
+
+
+def _end_all_in(folder: Path) -> None:
+    """Kills what was started with a home in `folder`. On Linux only; elsewhere there is no way to find it."""
+    marker = f"HOME={folder}/".encode()
+    until = time.monotonic() + _PATIENCE_S
+    found = True
+    while found and time.monotonic() < until:
+        found = False
+        for environ in Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):
+                if any(part.startswith(marker) for part in environ.read_bytes().split(b"\0")):
+                    found = True
+                    os.kill(int(environ.parent.name), signal.SIGKILL)
 
 
 class _Lines:

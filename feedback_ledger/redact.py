@@ -71,7 +71,7 @@ _RULES = (
     ),
     _Rule("[TOKEN]", _TOKEN_SIGNS, re.compile(rf"(?<![A-Za-z0-9_])(?:{_TOKENS})")),
     _Rule("[TOKEN]", ("earer ", "EARER "), re.compile(r"(?i)(?<=bearer )[A-Za-z0-9._~+/-]{16,}=*")),
-    _Rule("[CREDENTIALS]", ("://",), re.compile(r"(?<=://)[^\s/:@\[\]]+:[^\s/@\[\]]+(?=@)")),
+    _Rule("[CREDENTIALS]", ("://",), re.compile(r"(?<=://)[^\s/:@\[\]]+(?::[^\s/@\[\]]*)?(?=@)")),
     _Rule("[INDEX]", ("pyp", "pythonh", "npmj"), re.compile(_INDEX)),
     _Rule("[EMAIL]", ("@",), re.compile(_EMAIL)),
     # Somebody else's home, from another machine; `/home/a` alone may be a guest's and tells nothing.

@@ -7,14 +7,13 @@ import os
 import platform
 import re
 import shlex
-import shutil
 import signal
 import stat
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from feedback_ledger.environment import (
     Environment,
@@ -41,6 +40,7 @@ from feedback_ledger.model import (
 from feedback_ledger.processes import Ended, Job, NotRun, Supervisor
 from feedback_ledger.redact import MARGIN, Redactor
 from feedback_ledger.requirements import command_version, libc, machine, unmet
+from feedback_ledger.supervise import remove
 
 _FIXED = {
     "LANG": "C.UTF-8",
@@ -121,6 +121,7 @@ class Runner:
             return NotCaptured(Verdict.BLOCKED, self._redactor.text(why))
         try:
             program = record.reproducer.read_bytes()
+            mode = stat.S_IMODE(record.reproducer.stat().st_mode)
         except OSError as error:
             return NotCaptured(Verdict.BROKEN, f"the reproducer cannot be read: {error.strerror}")
         packages = self._wanted(record, program, target, release)
@@ -137,7 +138,10 @@ class Runner:
             return NotCaptured(Verdict.BROKEN, self._redactor.text(given.reason))
         seen: list[Observation] = []
         for _ in range(runs):
-            outcome = self._run_once(record, program, environment, given, supervisor)
+            try:
+                outcome = self._run_once(record, program, mode, environment, given, supervisor)
+            except OSError as error:
+                return NotCaptured(Verdict.BROKEN, f"the run could not be prepared: {error.strerror or error}")
             if isinstance(outcome, NotRun):
                 return NotCaptured(Verdict.BROKEN, outcome.reason)
             seen.append(outcome)
@@ -177,22 +181,23 @@ class Runner:
         self,
         record: Record,
         program: bytes,
+        mode: int,
         environment: Environment | None,
         given: Mapping[str, str],
         supervisor: Supervisor,
     ) -> Observation | NotRun:
-        folder = Path(tempfile.mkdtemp(prefix="ledger-"))
+        folder = Path(tempfile.mkdtemp(prefix="run-", dir=supervisor.folder()))
         redactor = self._redactor.knowing(_places(folder, environment))
         limit = self._settings.output_limit
         try:
             with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
-                ended = supervisor.run(_job(folder, record, program, environment, given), stdout, stderr)
+                ended = supervisor.run(_job(folder, record, program, mode, environment, given), stdout, stderr)
                 if isinstance(ended, NotRun):
                     return NotRun(redactor.text(ended.reason))
                 out, cut_out = _kept(stdout, limit, redactor)
                 err, cut_err = _kept(stderr, limit, redactor)
         finally:
-            _remove(folder)
+            remove(str(folder))
         cut = Cut(stdout=cut_out, stderr=cut_err)
         return Observation(exit=_exit(ended), duration_s=ended.duration_s, stdout=out, stderr=err, cut=cut)
 
@@ -223,7 +228,7 @@ def _command(reproducer: Path) -> tuple[str, ...]:
 
 
 def _job(
-    folder: Path, record: Record, program: bytes, environment: Environment | None, given: Mapping[str, str]
+    folder: Path, record: Record, program: bytes, mode: int, environment: Environment | None, given: Mapping[str, str]
 ) -> Job:
     """Lays out a fresh home, temporary folder and working folder with a copy of the program, so that nothing else is
     at stake.
@@ -232,7 +237,7 @@ def _job(
         (folder / name).mkdir()
     copy = folder / "work" / record.reproducer.name
     copy.write_bytes(program)
-    copy.chmod(stat.S_IMODE(record.reproducer.stat().st_mode))
+    copy.chmod(mode)
     path = os.environ.get("PATH", os.defpath)
     env = {
         **{key: value for key, value in os.environ.items() if _PASSED_ON.match(key)},
@@ -277,8 +282,13 @@ def _kept(file: IO[bytes], limit: int, redactor: Redactor) -> tuple[bytes, int]:
     if size <= limit:
         return redactor.stream(os.pread(fd, size, 0)), 0
     half = limit // 2
-    head = redactor.stream(os.pread(fd, half + MARGIN, 0))[:half]
-    tail = redactor.stream(os.pread(fd, half + MARGIN, size - half - MARGIN))[-half:]
+    seen = min(half + MARGIN, size)
+    head = redactor.stream(os.pread(fd, seen, 0))
+    tail = redactor.stream(os.pread(fd, seen, size - seen))
+    # Placeholders may be shorter than what they stand for. What lies at the inner edge may be half of a secret, so it
+    # goes even where that leaves less than might be kept.
+    head = head[: min(half, max(len(head) - MARGIN, 0))] if seen < size else head[:half]
+    tail = tail[max(len(tail) - half, min(MARGIN, len(tail))) :] if seen < size else tail[len(tail) - half :]
     head, tail = _whole_characters(head, tail)
     cut = size - len(head) - len(tail)
     return head + f"\n[... {cut:,} bytes cut ...]\n".encode() + tail, cut
@@ -302,17 +312,3 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _remove(folder: Path) -> None:
-    """Removes a run's folder, whatever its reproducer did to the permissions in it."""
-
-    def unlock(function: Callable[..., Any], path: str, _: object) -> None:
-        try:
-            os.chmod(os.path.dirname(path), 0o700)
-            os.chmod(path, 0o700)
-            function(path)
-        except OSError:
-            pass
-
-    shutil.rmtree(folder, onerror=unlock)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
-import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from pydantic import ValidationError
 
@@ -19,17 +21,33 @@ _HEAD = "# Captured by feedback-ledger; run the reproducer again instead of edit
 def write_whole(path: Path, text: str) -> None:
     """Puts `text` into `path` in one step: a reader, or a crash, sees the old file or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
+    draft = path.with_name(f".{path.name}.draft")
+    with _held(draft) as file:
+        file.write(text.encode())
+        file.flush()
+        os.fsync(file.fileno())
         os.chmod(draft, 0o644)
         os.replace(draft, path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+
+
+@contextlib.contextmanager
+def _held(draft: Path) -> Iterator[IO[bytes]]:
+    """An empty file that no other process writes to. It has one name, so that one which a crash left is used again."""
+    while True:
+        with draft.open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            try:
+                if not os.path.samestat(draft.stat(), os.fstat(file.fileno())):
+                    continue
+            except FileNotFoundError:
+                continue  # who held it before has put it in place
+            file.truncate(0)
+            try:
+                yield file
+            except BaseException:
+                draft.unlink(missing_ok=True)
+                raise
+            return
 
 
 def evidence_path(root: Path, stem: str, target: str, release: str | None) -> Path:

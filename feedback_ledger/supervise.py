@@ -31,6 +31,22 @@ _REAP_S = 10.0
 _LARGEST_REQUEST = 4 * 1024 * 1024
 
 
+def remove(folder: str) -> None:
+    """Removes a folder, whatever was done to the permissions in it and however deep it is. Nothing outside is
+    touched.
+    """
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if Path(folder).is_symlink():
+        Path(folder).unlink(missing_ok=True)
+    elif Path(folder).exists():
+        # both walk without following links, and without recursion
+        for tool in (["chmod", "-R", "u+rwx", folder], ["rm", "-rf", folder]):
+            subprocess.run(
+                tool, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+            )
+
+
 class _LedgerGone(Exception):
     """The other end of the socket is closed."""
 
@@ -146,7 +162,7 @@ def _run(request: dict[str, Any], fds: list[int], wake: int, control: socket.soc
             start_new_session=True,
         )
     except OSError as error:
-        _answer(control, error=f"{error.strerror}: {error.filename or request['argv'][0]}")
+        _answer(control, error=_why(error, request))
         return
     process.returncode = 0  # it is collected by `reap`, so Popen must not try
     job = _Job(process.pid, wake, control)
@@ -157,10 +173,20 @@ def _run(request: dict[str, Any], fds: list[int], wake: int, control: socket.soc
     except _LedgerGone:
         job.end()
         if request["folder"]:
-            shutil.rmtree(request["folder"], ignore_errors=True)
+            remove(request["folder"])
         raise
     job.end()
     _answer(control, status=job.status, over=over, duration_s=duration)
+
+
+def _why(error: OSError, request: dict[str, Any]) -> str:
+    """Why a program could not be started. The system says the same of a missing interpreter as of a missing program."""
+    program = Path(request["cwd"], request["argv"][0])
+    if isinstance(error, FileNotFoundError) and "/" in request["argv"][0] and program.is_file():
+        with program.open("rb") as file:
+            first = file.readline(256).decode("utf-8", "replace").strip()
+        return f"its interpreter is not here: {first}"
+    return f"{error.strerror}: {error.filename or request['argv'][0]}"
 
 
 def _watch(job: _Job, request: dict[str, Any], fds: list[int], started: float) -> str | None:
@@ -194,6 +220,7 @@ def main() -> None:
             finally:
                 for fd in fds:
                     os.close(fd)
+    remove(sys.argv[1])
 
 
 if __name__ == "__main__":

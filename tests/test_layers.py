@@ -11,8 +11,8 @@ ENGINE = Path(__file__).parents[1] / "feedback_ledger"
 
 # From the bottom up; modules on one line may not import each other.
 LAYERS = [
-    {"errors", "unchanged"},
-    {"model", "options", "documents", "processes", "progress", "supervise"},
+    {"errors", "unchanged", "supervise"},
+    {"model", "options", "documents", "processes", "progress"},
     {"wording", "redact", "ordering", "compare", "text", "history", "amend"},
     {"verdict"},
     {"settings", "store", "fixtures"},
