@@ -7,11 +7,13 @@ import contextlib
 import datetime
 import gc
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 from feedback_ledger import __version__, ledger, report, scaffold, unchanged
 from feedback_ledger.book import Ledger
@@ -19,7 +21,7 @@ from feedback_ledger.captures import current_captures
 from feedback_ledger.errors import BadLedger, LedgerError, UsageError
 from feedback_ledger.issue import TooLong, issue_address
 from feedback_ledger.loader import Record
-from feedback_ledger.model import Event, Verdict
+from feedback_ledger.model import MOST_RUNS, Event, Verdict
 from feedback_ledger.options import Options
 from feedback_ledger.outcome import Outcome
 from feedback_ledger.progress import Progress
@@ -31,11 +33,11 @@ OK, NEEDS_A_PERSON, WRONG, NOT_JUDGED, INTERRUPTED = 0, 1, 2, 3, 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit code that the contract gives."""
-    arguments = _parser().parse_args(_with_default(sys.argv[1:] if argv is None else list(argv)))
     signal.signal(signal.SIGTERM, _interrupt)
     # A large ledger is many small objects that all stay: searching them for garbage took a third of the time.
     gc.set_threshold(200_000, 20, 20)
     try:
+        arguments = _parser().parse_args(_with_default(sys.argv[1:] if argv is None else list(argv)))
         return int(arguments.command(arguments))
     except LedgerError as error:
         print(error, file=sys.stderr)
@@ -55,11 +57,22 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, as everything else here does, and not below many of usage."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{self.prog}: {message}")
+
+
 def _with_default(argv: list[str]) -> list[str]:
-    """No command means `build`."""
-    if any(word in _COMMANDS or word in ("-h", "--help", "--version") for word in argv):
-        return argv
-    return [*argv, "build"]
+    """No command means `build`. Raises UsageError for one that there is not."""
+    _, words = _common().parse_known_args(argv)
+    command = next((word for word in words if not word.startswith("-")), None)
+    if command is None:
+        return [*argv, "build"]
+    if command not in _COMMANDS:
+        raise UsageError(f"{_PROGRAM}: no command {command}; --help lists them")
+    return argv
 
 
 def build(arguments: argparse.Namespace) -> int:
@@ -206,14 +219,24 @@ _COMMANDS = {
 }
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="feedback-ledger",
-        description="Findings about other people's software, kept true by running their reproducers.",
-    )
+_PROGRAM = "feedback-ledger"
+
+
+def _common() -> _Parser:
+    """What may stand before a command."""
+    parser = _Parser(prog=_PROGRAM, add_help=False)
     parser.add_argument("--version", action="version", version=__version__)
     parser.add_argument(
         "--root", type=Path, default=Path.cwd(), metavar="DIR", help="the folder with findings/ (default: this one)"
+    )
+    return parser
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog=_PROGRAM,
+        parents=[_common()],
+        description="Findings about other people's software, kept true by running their reproducers.",
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     made = {name: commands.add_parser(name, help=f.__doc__, description=f.__doc__) for name, f in _COMMANDS.items()}
@@ -226,7 +249,7 @@ def _parser() -> argparse.ArgumentParser:
         which = made[name].add_mutually_exclusive_group()
         which.add_argument("--release", metavar="V", help="test this release of the target")
         which.add_argument("--latest", action="store_true", help="test the newest published release")
-        made[name].add_argument("--runs", type=_positive, metavar="N", help="run each N times")
+        made[name].add_argument("--runs", type=_runs, metavar="N", help="run each N times")
     for name in ("build", "run", "check"):
         made[name].add_argument(
             "--jobs", type=_positive, default=0, metavar="N", help="runs side by side (default: one a core)"
@@ -259,16 +282,27 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _positive(word: str) -> int:
-    if not word.isdecimal() or int(word) < 1:
+    if _number(word) < 1:
         raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, found {word!r}")
-    return int(word)
+    return _number(word)
+
+
+def _runs(word: str) -> int:
+    if not 1 <= _number(word) <= MOST_RUNS:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 to {MOST_RUNS}, found {word!r}")
+    return _number(word)
 
 
 def _shard(word: str) -> tuple[int, int]:
-    part, slash, of = word.partition("/")
-    if not (slash and part.isdecimal() and of.isdecimal() and 1 <= int(part) <= int(of)):
+    part, _, of = word.partition("/")
+    if not 1 <= _number(part) <= _number(of):
         raise argparse.ArgumentTypeError(f"expected I/N with I from 1 to N, such as 2/4, found {word!r}")
-    return int(part), int(of)
+    return _number(part), _number(of)
+
+
+def _number(word: str) -> int:
+    """0 for whatever is no number that anybody could mean."""
+    return int(word) if re.fullmatch("[0-9]{1,9}", word) else 0
 
 
 def _opened(arguments: argparse.Namespace) -> Ledger:

@@ -45,7 +45,7 @@ def _facts(evidence: Evidence) -> tuple[object, ...]:
 
 
 def _version_facts(versions: Versions) -> tuple[object, ...]:
-    python = ".".join(versions.python.split(".")[:2])
+    python = ".".join(versions.python.split(".")[:2]) if versions.python else None
     libc = versions.libc.split()[0] if versions.libc else None
     named = tuple(sorted(versions.packages.items())), tuple(sorted(versions.commands.items()))
     return python, versions.platform, libc, versions.target, named

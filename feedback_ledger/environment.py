@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import json
 import os
 import platform
@@ -12,33 +11,32 @@ import re
 import shutil
 import sys
 import time
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from feedback_ledger.model import Verdict
+from feedback_ledger.model import Ecosystem, Verdict
+from feedback_ledger.packages import Wanted
 from feedback_ledger.processes import Interrupted, Job, NotRun, Supervisor, ask
 from feedback_ledger.redact import Redactor
+from feedback_ledger.requirements import command_version
 from feedback_ledger.store import write_whole
 
 _INSTALL_LIMIT_S = 900.0
 _LOOK_S = 0.02
-_HEADER = re.compile(r"(?m)^# /// script\s*$\n(?P<content>(?:^#(?:| .*)$\n)+?)^# ///\s*$")
-_NOT_HERE = ("No solution found", "No interpreter found", "No virtual environment or system")
-
-
-@dataclass(frozen=True)
-class Header:
-    """What a reproducer's PEP 723 header says it needs."""
-
-    requires_python: str = ""
-    dependencies: tuple[str, ...] = ()
+_NOISE = re.compile(r"npm error A complete log|npm error\s+/.*\.log$|npm warn")
+_NOT_HERE = (
+    "No solution found",
+    "No interpreter found",
+    "No virtual environment or system",
+    "npm error code ETARGET",
+    "npm error code E404",
+    "npm error code EBAD",
+)
 
 
 @dataclass(frozen=True)
@@ -51,73 +49,36 @@ class Unavailable:
 
 @dataclass(frozen=True)
 class Environment:
-    """A built environment: its folder, the version of its interpreter, and every package in it by canonical name."""
+    """A built environment: its folder, the version of its interpreter, and the packages in it by canonical name."""
 
     folder: Path
-    python: str
+    ecosystem: Ecosystem
+    interpreter: str
     packages: Mapping[str, str]
 
     @property
-    def bin(self) -> Path:
+    def commands(self) -> Path:
         """The folder of its commands."""
-        return self.folder / "bin"
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """A set of packages for an interpreter; equal sets share one environment."""
-
-    requires_python: str
-    requirements: tuple[str, ...]
+        return self.folder / ("bin" if self.ecosystem is Ecosystem.PYPI else "node_modules/.bin")
 
     @property
-    def key(self) -> str:
-        """The name of its folder."""
-        said = json.dumps([sys.version_info[:2], platform.machine(), self.requires_python, self.requirements])
-        return hashlib.sha256(said.encode()).hexdigest()[:16]
+    def python(self) -> Path | None:
+        """Its Python, if it has one."""
+        return self.folder / "bin" / "python" if self.ecosystem is Ecosystem.PYPI else None
+
+    @property
+    def modules(self) -> Path | None:
+        """The folder in which a JavaScript program beside it finds its packages."""
+        return self.folder / "node_modules" if self.ecosystem is Ecosystem.NPM else None
 
 
-def read_header(program: str) -> Header | Unavailable:
-    """The PEP 723 header of a Python program; without one it needs nothing."""
-    blocks = list(_HEADER.finditer(program))
-    if not blocks:
-        return Header()
-    if len(blocks) > 1:
-        return Unavailable(Verdict.BROKEN, "the reproducer has two `# /// script` headers; keep one")
-    lines = blocks[0]["content"].splitlines(keepends=True)
-    try:
-        data = tomllib.loads("".join(line[2:] if line.startswith("# ") else line[1:] for line in lines))
-        header = Header(str(data.get("requires-python", "")), tuple(map(str, data.get("dependencies", ()))))
-        SpecifierSet(header.requires_python)
-        for dependency in header.dependencies:
-            Requirement(dependency)
-    except (tomllib.TOMLDecodeError, InvalidSpecifier, InvalidRequirement, TypeError) as error:
-        return Unavailable(
-            Verdict.BROKEN, f"the reproducer's `# /// script` header is wrong: {' '.join(str(error).split())}"
-        )
-    return header
-
-
-def wanted(header: Header, package: str | None, release: str | None) -> Wanted:
-    """The packages for one run: those of the header, with the target's own at the release under test."""
-    requirements = [Requirement(dependency) for dependency in header.dependencies]
-    if package and release:
-        pinned = SpecifierSet(f"=={release}")
-        mine = [r for r in requirements if canonicalize_name(r.name) == canonicalize_name(package)]
-        for requirement in mine:
-            requirement.specifier, requirement.url = pinned, None
-        if not mine:
-            requirements.append(Requirement(f"{package}=={release}"))
-    return Wanted(header.requires_python, tuple(sorted({str(requirement) for requirement in requirements})))
-
-
-def named_packages(wanted: Wanted) -> tuple[str, ...]:
-    """The canonical names of the packages that were asked for."""
-    return tuple(sorted({str(canonicalize_name(Requirement(r).name)) for r in wanted.requirements}))
+def folder_of(wanted: Wanted, folder: Path) -> Path:
+    """Where the environment of a set of packages is, below the folder of all of them."""
+    return folder / wanted.key((sys.version_info[:2], platform.machine()))
 
 
 class Environments:
-    """Builds environments below a cache folder with `uv`. Safe in several threads and processes at once."""
+    """Builds environments below a cache folder, with uv and npm. Safe in several threads and processes at once."""
 
     def __init__(self, folder: Path, redactor: Redactor) -> None:
         self._folder = folder
@@ -125,7 +86,7 @@ class Environments:
 
     def get(self, wanted: Wanted, supervisor: Supervisor) -> Environment | Unavailable:
         """The environment for a set of packages, built if it is not there yet."""
-        folder = self._folder / wanted.key
+        folder = folder_of(wanted, self._folder)
         ready = _read_ready(folder)
         if ready is not None:
             return ready
@@ -135,33 +96,62 @@ class Environments:
             return ready if ready is not None else self._build(wanted, folder, supervisor)
 
     def _build(self, wanted: Wanted, folder: Path, supervisor: Supervisor) -> Environment | Unavailable:
-        uv = find_uv()
-        if uv is None:
-            return Unavailable(Verdict.BROKEN, "there is no uv; install the package `uv` beside this program")
+        steps = _npm_steps(wanted, folder) if wanted.ecosystem is Ecosystem.NPM else _uv_steps(wanted, folder)
+        if isinstance(steps, Unavailable):
+            return steps
         shutil.rmtree(folder, ignore_errors=True)
-        here = platform.python_version()
-        fits = SpecifierSet(wanted.requires_python).contains(here, prereleases=True)
-        python = sys.executable if fits else wanted.requires_python
-        steps = [[uv, "venv", "--quiet", "--no-project", "--no-python-downloads", "--python", python, str(folder)]]
-        if wanted.requirements:
-            steps.append(
-                [uv, "pip", "install", "--quiet", "--python", str(folder / "bin" / "python"), *wanted.requirements]
-            )
         for step in steps:
-            said = ask(supervisor, Job(tuple(step), folder.parent, os.environ, _INSTALL_LIMIT_S, folder=folder))
+            said = ask(supervisor, Job(step, folder.parent, os.environ, _INSTALL_LIMIT_S, folder=folder))
             if not said.ok:
                 shutil.rmtree(folder, ignore_errors=True)
                 why = said.ended.reason if isinstance(said.ended, NotRun) else said.stderr
                 return self._unavailable(why)
-        environment = Environment(folder, _python_of(folder), _packages_of(folder))
-        note = {"wanted": wanted.requirements, "python": environment.python, "packages": environment.packages}
-        write_whole(folder / "ready.json", json.dumps(note, indent=1))
+        environment = _looked_at(wanted, folder)
+        note = {"wanted": wanted.requirements, "ecosystem": wanted.ecosystem, "interpreter": environment.interpreter}
+        write_whole(folder / "ready.json", json.dumps({**note, "packages": environment.packages}, indent=1))
         return environment
 
     def _unavailable(self, stderr: str) -> Unavailable:
-        words = " ".join(re.sub(r"(?m)^[\s×╰├│─▶]+|^(?:error|hint): ", "", stderr).split())
+        kept = [line for line in stderr.splitlines() if not _NOISE.match(line)]
+        words = " ".join(re.sub(r"(?m)^[\s×╰├│─▶]+|^(?:error|hint): |^npm error ", "", "\n".join(kept)).split())
         verdict = Verdict.BLOCKED if any(sign in stderr for sign in _NOT_HERE) else Verdict.BROKEN
         return Unavailable(verdict, self._redactor.text(words)[:600] or "the installer failed without a word")
+
+
+def _uv_steps(wanted: Wanted, folder: Path) -> list[tuple[str, ...]] | Unavailable:
+    uv = find_uv()
+    if uv is None:
+        return Unavailable(Verdict.BROKEN, "there is no uv; install the package `uv` beside this program")
+    fits = SpecifierSet(wanted.requires_python).contains(platform.python_version(), prereleases=True)
+    python = sys.executable if fits else wanted.requires_python
+    steps: list[tuple[str, ...]] = [
+        (uv, "venv", "--quiet", "--no-project", "--no-python-downloads", "--python", python, str(folder))
+    ]
+    if wanted.requirements:
+        inside = str(folder / "bin" / "python")
+        steps.append((uv, "pip", "install", "--quiet", "--python", inside, *wanted.requirements))
+    return steps
+
+
+def _npm_steps(wanted: Wanted, folder: Path) -> list[tuple[str, ...]] | Unavailable:
+    npm = shutil.which("npm")
+    if npm is None:
+        return Unavailable(Verdict.BLOCKED, "needs npm, which is not on the PATH")
+    folder.mkdir(parents=True, exist_ok=True)
+    quiet = ("--no-audit", "--no-fund", "--no-package-lock", "--no-save", "--loglevel=error", "--ignore-scripts")
+    return [(npm, "install", *quiet, "--prefix", str(folder), *wanted.requirements)] if wanted.requirements else []
+
+
+def _looked_at(wanted: Wanted, folder: Path) -> Environment:
+    if wanted.ecosystem is Ecosystem.NPM:
+        (folder / "node_modules").mkdir(parents=True, exist_ok=True)
+        found = {name: _npm_version(folder / "node_modules" / name) for name in wanted.named}
+        return Environment(folder, Ecosystem.NPM, command_version(["node", "--version"]) or "unknown", found)
+    return Environment(folder, Ecosystem.PYPI, _python_of(folder), _packages_of(folder))
+
+
+def _npm_version(package: Path) -> str:
+    return str(json.loads((package / "package.json").read_text(encoding="utf-8"))["version"])
 
 
 def find_uv() -> str | None:
@@ -173,10 +163,11 @@ def find_uv() -> str | None:
 def _read_ready(folder: Path) -> Environment | None:
     try:
         note = json.loads((folder / "ready.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        environment = Environment(folder, Ecosystem(note["ecosystem"]), note["interpreter"], note["packages"])
+    except (OSError, ValueError, KeyError):
         return None
     # An interpreter that was upgraded or removed leaves a dangling link.
-    return Environment(folder, note["python"], note["packages"]) if (folder / "bin" / "python").exists() else None
+    return environment if environment.python is None or environment.python.exists() else None
 
 
 def _python_of(folder: Path) -> str:

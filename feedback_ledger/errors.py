@@ -7,6 +7,7 @@ What is raised here always ends the command, with one line for each problem and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,7 +23,12 @@ class Problem:
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{place}: {self.field}: {self.message}" if self.field else f"{place}: {self.message}"
+        said = f"{place}: {self.field}: {self.message}" if self.field else f"{place}: {self.message}"
+        # A key or a file's name may hold anything; a problem is one line, and does nothing to a terminal.
+        return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), said)
+
+
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 class LedgerError(Exception):

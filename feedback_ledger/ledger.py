@@ -23,13 +23,19 @@ _TEMPLATES = ("FEEDBACK.md.j2", "issue.md.j2")
 
 
 def open_ledger(root: Path, redactor: Redactor | None = None) -> Ledger:
-    """Reads settings and records. Bad settings raise BadLedger; bad records are in `problems`."""
+    """Reads settings and records. Bad records are in `problems`; bad settings raise BadLedger, with those as well."""
     if not root.is_dir():
         raise UsageError(f"{root}: there is no such folder; --root names the one with findings/ and reproducers/")
-    settings = read_settings(root)
-    loaded = load(root, settings)
+    configuration = read_settings(root)
+    loaded = load(root, configuration)
     redactor = redactor or Redactor.here()
-    leaks = _leaks(redactor, root, [record.path for record in loaded.records])
+    leaks: list[Problem] = []
+    # One search through everything costs less than thousands, and nearly always finds nothing.
+    if redactor.leaks("\n".join(loaded.texts.values())):
+        leaks = [leak for shown, text in loaded.texts.items() for leak in _leaks(redactor, shown, text)]
+    if configuration.problems:
+        raise BadLedger([*configuration.problems, *loaded.problems, *leaks])
+    settings = configuration.settings
     return Ledger(
         root,
         settings or Settings(),
@@ -47,13 +53,11 @@ def require_good(ledger: Ledger) -> None:
         raise BadLedger(ledger.problems)
 
 
-def _leaks(redactor: Redactor, root: Path, paths: Sequence[Path]) -> list[Problem]:
-    problems = []
-    for path in paths:
-        for line, kind in redactor.leaks(path.read_text(encoding="utf-8", errors="surrogateescape")):
-            message = f"this must not be published ({kind.strip('[]').lower()}); write {kind} or leave it out"
-            problems.append(Problem(str(path.relative_to(root)), line, "", message))
-    return problems
+def _leaks(redactor: Redactor, shown: str, text: str, remedy: str = "write {kind} or leave it out") -> list[Problem]:
+    return [
+        Problem(shown, line, "", f"this must not be published ({kind.strip('[]').lower()}); {remedy.format(kind=kind)}")
+        for line, kind in redactor.leaks(text)
+    ]
 
 
 def select(
@@ -87,12 +91,17 @@ def entries(ledger: Ledger) -> Iterator[Entry]:
         captures, stale = current_captures(ledger, record)
         yield Entry(
             record,
-            record.reproducer.read_text(encoding="utf-8", errors="backslashreplace"),
+            published_program(ledger, record),
             releases.tested(ledger.target(record.finding)),
             captures,
             stale,
             ledger.needed(record.finding),
         )
+
+
+def published_program(ledger: Ledger, record: Record) -> str:
+    """A reproducer as it may be published: an address or a token in it gives way to a placeholder, as in evidence."""
+    return ledger.redactor.text(record.reproducer.read_text(encoding="utf-8", errors="backslashreplace"))
 
 
 def feedback_text(ledger: Ledger) -> str:
@@ -117,7 +126,10 @@ def feedback_text(ledger: Ledger) -> str:
 def feedback_leaks(ledger: Ledger) -> list[Problem]:
     """What the published page holds that must not be published."""
     path = ledger.root / FEEDBACK
-    return _leaks(ledger.redactor, ledger.root, [path] if path.is_file() else [])
+    if not path.is_file():
+        return []
+    text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    return _leaks(ledger.redactor, FEEDBACK, text, "mend the record or reproducer and render again")
 
 
 def feedback_is_stale(ledger: Ledger, text: str) -> bool:
@@ -148,7 +160,7 @@ def templates(root: Path) -> dict[str, str]:
 
 def issue(ledger: Ledger, record: Record, evidence: Evidence) -> str | TooLong:
     """The text of the issue for one finding, from one capture of it."""
-    program = record.reproducer.read_text(encoding="utf-8", errors="backslashreplace")
+    program = published_program(ledger, record)
     target = ledger.target(record.finding)
     return issue_text(templates(ledger.root), record, target, evidence, program, ledger.needed(record.finding))
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
-from feedback_ledger.documents import Parsed, parse
-from feedback_ledger.documents import Path as FieldPath
-from feedback_ledger.errors import Problem
+from feedback_ledger.documents import Parsed, Wrong, parse, read_text
+from feedback_ledger.errors import BadLedger, Problem
 from feedback_ledger.model import Ecosystem, Finding, Settings, Target
-from feedback_ledger.wording import complaints
+from feedback_ledger.settings import Configuration
+from feedback_ledger.wording import Written, complaints, dotted
 
-STEM = re.compile(r"^F-\d{3,}(-[A-Za-z0-9_]+)*$")
+_ID = re.compile(r"F-[0-9]{3,}")
+_STEM = re.compile(rf"{_ID.pattern}(-[A-Za-z0-9_]+)*")
 _IGNORED = re.compile(r"^[._]|~$|\.(?:orig|rej|bak|swp|pyc)$")
 
 
@@ -30,40 +32,61 @@ class Record:
 
     def line(self, *path: str | int) -> int:
         """The line of a field, or of the nearest thing around it."""
-        return _line_in(self.path, path)
+        return parse(self.path.read_text(encoding="utf-8", errors="replace")).line(path)
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """Every record that is in order, by number, and every problem of the others."""
+    """Every record that is in order, by number; every problem of the others; and the text of all of them, by the name
+    that messages give its file.
+    """
 
     records: tuple[Record, ...]
     problems: tuple[Problem, ...]
+    texts: Mapping[str, str]
 
 
-def load(root: Path, settings: Settings | None) -> Loaded:
+@dataclass(frozen=True)
+class _Draft:
+    """A record as far as it can be read, and what is wrong with it by itself."""
+
+    path: Path
+    text: str
+    parsed: Parsed
+    finding: Finding | None = None
+    wrong: tuple[Wrong, ...] = ()
+
+    def said(self, key: str) -> Any:
+        """What a field says, right or wrong; None where it says nothing or was complained about."""
+        told = any(where[:1] == (key,) for where, _, _ in self.wrong)
+        return self.parsed.data.get(key) if isinstance(self.parsed.data, dict) and not told else None
+
+
+def load(root: Path, configuration: Configuration) -> Loaded:
     """Reads the whole ledger below `root`. Nothing is raised for a bad record: all problems are told together."""
     paths, problems = _record_paths(root)
     reproducers = _reproducers(root)
+    texts: dict[str, str] = {}
     records: list[Record] = []
-    first_with: dict[str, str] = {}
+    first_with: dict[str, Path] = {}
     for path in paths:
-        finding, wrong = _read(path)
-        problems += wrong
         pair = reproducers.pop(path.stem, [])
-        if finding is None:
+        if misnamed := _misnamed(path):
+            problems.append(Problem(_shown(path), 0, "", misnamed))
             continue
+        draft = _read(path)
+        texts[_shown(path)] = draft.text
         wrong = [
-            *_identity_problems(path, finding, first_with),
-            *_pair_problems(path, pair),
-            *_name_problems(path, finding, settings),
+            *draft.wrong,
+            *_identity_problems(draft, first_with),
+            *_pair_problems(draft, pair),
+            *_name_problems(draft, configuration),
         ]
-        first_with.setdefault(finding.id, _shown(path))
-        problems += wrong
-        if not wrong:
-            records.append(Record(finding, path.stem, path, pair[0]))
+        problems += [Problem(_shown(path), line, dotted(where), message) for where, line, message in wrong]
+        if draft.finding is not None and not wrong:
+            records.append(Record(draft.finding, path.stem, path, pair[0]))
     problems += _orphans(reproducers)
-    return Loaded(tuple(sorted(records, key=lambda r: (r.finding.number, r.stem))), tuple(sorted(problems)))
+    return Loaded(tuple(sorted(records, key=lambda r: (r.finding.number, r.stem))), tuple(sorted(problems)), texts)
 
 
 def target_of(settings: Settings | None, name: str) -> Target:
@@ -82,19 +105,20 @@ def _record_paths(root: Path) -> tuple[list[Path], list[Problem]]:
     folder = root / "findings"
     if not folder.is_dir():
         return [], [Problem("findings", 0, "", f"there is no such folder in {root.name or root}; `new` makes it")]
-    paths, problems = [], []
-    for path in sorted(folder.iterdir(), key=lambda path: path.name):
-        if path.suffix not in (".yaml", ".yml") or _IGNORED.search(path.name) or path.is_dir():
-            continue
-        if path.suffix == ".yml":
-            wrong = f"a record's name ends in .yaml; rename it to {path.stem}.yaml"
-            problems.append(Problem(_shown(path), 0, "", wrong))
-        elif not STEM.match(path.stem):
-            wrong = "a record's name is F-, three digits or more, and a slug: F-012-what-fails.yaml"
-            problems.append(Problem(_shown(path), 0, "", wrong))
-        else:
-            paths.append(path)
-    return paths, problems
+    paths = sorted(folder.iterdir(), key=lambda path: path.name)
+    return [
+        path
+        for path in paths
+        if path.suffix in (".yaml", ".yml") and not _IGNORED.search(path.name) and not path.is_dir()
+    ], []
+
+
+def _misnamed(path: Path) -> str:
+    if path.suffix == ".yml":
+        return f"a record's name ends in .yaml; rename it to {path.stem}.yaml"
+    if not _STEM.fullmatch(path.stem):
+        return "a record's name is F-, three digits or more, and a slug: F-012-what-fails.yaml"
+    return ""
 
 
 def _reproducers(root: Path) -> dict[str, list[Path]]:
@@ -106,94 +130,74 @@ def _reproducers(root: Path) -> dict[str, list[Path]]:
     return found
 
 
-def _read(path: Path) -> tuple[Finding | None, list[Problem]]:
-    """One record; None with what is wrong with it, all of it, if anything is."""
-    shown = _shown(path)
+def _read(path: Path) -> _Draft:
+    """One record by itself, with all that is wrong with it."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        return None, [Problem(shown, 1, "", f"not UTF-8 (byte {error.start}); save it as UTF-8")]
-    except OSError as error:
-        return None, [Problem(shown, 0, "", f"cannot be read: {error.strerror}")]
-    parsed = parse(text)
-    problems = [Problem(shown, line, _dotted(where), message) for where, line, message in parsed.problems]
+        text = read_text(path, _shown(path))
+    except BadLedger as error:
+        return _Draft(path, "", Parsed(), wrong=tuple(((), each.line, each.message) for each in error.problems))
+    parsed = parse(text, binary=False)
     if isinstance(parsed.data, dict):
         try:
             finding = Finding.model_validate(parsed.data)
         except ValidationError as error:
-            return None, problems + _complaints(shown, parsed, error)
-        return (None, problems) if problems else (finding, [])
-    if not problems:
-        what = "is empty" if parsed.data is None else "is no mapping of fields"
-        problems.append(Problem(shown, 1, "", f'the record {what}; `new "title"` writes one to start from'))
-    return None, problems
+            return _Draft(path, text, parsed, wrong=(*parsed.problems, *_complaints(parsed, error)))
+        return _Draft(path, text, parsed, finding, tuple(parsed.problems))
+    if parsed.problems:
+        return _Draft(path, text, parsed, wrong=tuple(parsed.problems))
+    what = "is empty" if parsed.data is None else "is no mapping of fields"
+    return _Draft(path, text, parsed, wrong=(((), 1, f'the record {what}; `new "title"` writes one to start from'),))
 
 
-def _complaints(shown: str, parsed: Parsed, error: ValidationError) -> list[Problem]:
-    told = {where for where, _, _ in parsed.problems}
-    problems = []
-    for where, message in complaints(Finding, error, parsed.raw):
-        place = _as_written(parsed.lines, where)
-        if place not in told:
-            problems.append(Problem(shown, _line(parsed.lines, place), _dotted(place), message))
-    return problems
+def _complaints(parsed: Parsed, error: ValidationError) -> Iterator[Wrong]:
+    """What pydantic says, but for what only follows from a value that could not be read."""
+    unread = [where for where, _, _ in parsed.problems]
+    for wrong in complaints(Finding, error, Written(parsed.data, parsed.line, parsed.raw)):
+        place = wrong[0]
+        if not any(where[: len(place)] == place for where in unread):
+            yield wrong
 
 
-def _as_written(lines: Mapping[FieldPath, int], path: FieldPath) -> FieldPath:
-    """The path as the file has it: a single span of `affected` is no list there."""
-    written: FieldPath = ()
-    for part in path:
-        if not isinstance(part, int) or (*written, part) in lines:
-            written = (*written, part)
-    return written
+def _identity_problems(draft: _Draft, first_with: dict[str, Path]) -> Iterator[Wrong]:
+    """The file's name counts: it is there even if the record can't be read."""
+    begun = "-".join(draft.path.stem.split("-")[:2])
+    said = draft.said("id")
+    message = ""
+    if said is not None and said != begun:
+        message = f"the file's name begins with {begun}, found {said}; make them the same"
+    elif (first := first_with.setdefault(begun, draft.path)) != draft.path:
+        message = f"{begun} is taken by {_shown(first)}; take the next free number"
+    if message:
+        yield ("id",), draft.parsed.line(("id",)), message
 
 
-def _line(lines: Mapping[FieldPath, int], path: Iterable[str | int]) -> int:
-    """The line of the value at `path`, or of the innermost thing around it that is there."""
-    here = tuple(path)
-    while here and here not in lines:
-        here = here[:-1]
-    return lines.get(here, 1)
-
-
-def _line_in(path: Path, field: FieldPath) -> int:
-    return _line(parse(path.read_text(encoding="utf-8", errors="replace")).lines, field)
-
-
-def _dotted(path: FieldPath) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
-
-
-def _identity_problems(path: Path, finding: Finding, first_with: Mapping[str, str]) -> Iterator[Problem]:
-    begun = "-".join(path.stem.split("-")[:2])
-    wrong = []
-    if begun != finding.id:
-        wrong.append(f"the file's name begins with {begun}, found {finding.id}; make them the same")
-    if finding.id in first_with:
-        wrong.append(f"{finding.id} is taken by {first_with[finding.id]}; take the next free number")
-    for message in wrong:
-        yield Problem(_shown(path), _line_in(path, ("id",)), "id", message)
-
-
-def _pair_problems(path: Path, pair: list[Path]) -> Iterator[Problem]:
+def _pair_problems(draft: _Draft, pair: list[Path]) -> Iterator[Wrong]:
+    message = ""
     if not pair:
-        missing = f"no reproducers/{path.stem}.py or other file of that stem; write the program that shows it"
-        yield Problem(_shown(path), 1, "reproducer", missing)
-    if len(pair) > 1:
-        found = ", ".join(map(_shown, pair))
-        yield Problem(_shown(path), 1, "reproducer", f"one file is expected, found {found}; keep one")
+        missing = f"no reproducers/{draft.path.stem}.py or other file of that stem"
+        message = f"{missing}; write the program that shows it"
+    elif len(pair) > 1:
+        message = f"one file is expected, found {', '.join(map(_shown, pair))}; keep one"
+    if message:
+        yield ("reproducer",), draft.parsed.line(("reproducer",)), message
 
 
-def _name_problems(path: Path, finding: Finding, settings: Settings | None) -> Iterator[Problem]:
-    if settings is not None and finding.target not in settings.targets:
+def _name_problems(draft: _Draft, configuration: Configuration) -> Iterator[Wrong]:
+    """Names that the settings do not define; where the settings are bad, nobody knows which they do."""
+    if configuration.problems:
+        return
+    settings = configuration.settings
+    target, requires = draft.said("target"), draft.said("requires")
+    if settings is not None and target is not None and target not in settings.targets:
         known = ", ".join(sorted(settings.targets)) or "none"
-        unknown = f'the settings define no target "{finding.target}"; they define {known}'
-        yield Problem(_shown(path), _line_in(path, ("target",)), "target", unknown)
+        unknown = f'the settings define no target "{target}"; they define {known}'
+        yield ("target",), draft.parsed.line(("target",)), unknown
     defined = set() if settings is None else {*settings.requirements, *settings.fixtures}
-    for index, name in enumerate(finding.requires):
+    for index, name in enumerate(requires or ()):
         if name not in defined:
-            unknown = f'the settings define no "{name}"; add [requirements.{name}] or [fixtures.{name}]'
-            yield Problem(_shown(path), _line_in(path, ("requires", index)), f"requires[{index}]", unknown)
+            tables = " or ".join(configuration.table(kind, name) for kind in ("requirements", "fixtures"))
+            place = ("requires", index)
+            yield place, draft.parsed.line(place), f'the settings define no "{name}"; add {tables}'
 
 
 def _orphans(reproducers: Mapping[str, list[Path]]) -> Iterator[Problem]:

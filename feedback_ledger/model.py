@@ -10,6 +10,7 @@ import datetime
 import functools
 import re
 import signal
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,7 +26,9 @@ from pydantic import (
     StrictBool,
     StrictInt,
     StringConstraints,
+    ValidationInfo,
     WithJsonSchema,
+    field_validator,
     model_validator,
 )
 
@@ -116,6 +119,12 @@ SIGNALS = frozenset(item.name for item in signal.Signals)
 PLACEHOLDER = "TODO"
 """What `ledger new` puts where a person has to write; a record that still holds it is refused."""
 
+MOST_RUNS = 10_000
+_LONGEST_S = 86_400
+_SECONDS = f"a positive number of seconds, at most {_LONGEST_S}"
+# Bidirectional controls are among them: they make a terminal show other text than is there.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
 
 class Document(BaseModel):
     """Frozen, and an unknown key is an error."""
@@ -124,36 +133,54 @@ class Document(BaseModel):
 
 
 def _is_exit(value: Any) -> Any:
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 255:
         return value
     if isinstance(value, str) and (value in (TIMEOUT, NONZERO) or value in SIGNALS):
         return value
-    raise ValueError("an exit code, nonzero, timeout, or a signal's name such as SIGABRT")
+    raise ValueError
 
 
 @functools.cache
 def compiled(pattern: str) -> re.Pattern[str]:
     """A matcher's pattern; checked once and searched often."""
-    return re.compile(pattern, re.MULTILINE)
+    with warnings.catch_warnings(action="ignore", category=FutureWarning):
+        return re.compile(pattern, re.MULTILINE)
 
 
 def _is_pattern(value: str) -> str:
     if value.startswith((PLACEHOLDER, f"^{PLACEHOLDER}")):
-        raise ValueError("a regular expression that the reproducer's own words match")
+        raise ValueError("a regular expression in place of the placeholder")
     try:
         matches_nothing = compiled(value).search("")
-    except re.error as error:
+    except (re.error, OverflowError) as error:
         raise ValueError(f"a regular expression ({error})") from error
+    except RecursionError as error:
+        raise ValueError("a regular expression (nested too deeply)") from error
     if matches_nothing:
-        raise ValueError(
-            "a regular expression that does not match the empty text, as this one would hold for every run"
-        )
+        raise ValueError("a regular expression that does not match the empty text, as this one matches any output")
     return value
 
 
 def _is_filled_in(value: str) -> str:
-    if not value.strip() or value.lstrip().startswith(PLACEHOLDER):
-        raise ValueError("text that says it")
+    if not value.strip():
+        raise ValueError("text that is not empty")
+    if value.lstrip().startswith(PLACEHOLDER):
+        raise ValueError("your own words in place of the placeholder")
+    return value
+
+
+def _is_one_line(value: str) -> str:
+    line = value.strip()
+    if len(line.splitlines()) > 1:
+        raise ValueError("one line")
+    if _CONTROL.search(line):
+        raise ValueError("one line without control characters")
+    return line
+
+
+def _has_a_port(value: str) -> str:
+    if not 1 <= int(value.rpartition(":")[2]) <= 65_535:
+        raise ValueError
     return value
 
 
@@ -161,21 +188,28 @@ def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, Mapping) else value
 
 
+# Where a validator gives no reason, the field's description is all there is to say.
 Text = Annotated[str, AfterValidator(_is_filled_in)]
+Title = Annotated[Text, AfterValidator(_is_one_line)]
 Pattern = Annotated[str, AfterValidator(_is_pattern)]
-Seconds = Annotated[float, Strict(), Field(gt=0, le=86_400, allow_inf_nan=False)]
-Count = Annotated[StrictInt, Field(ge=1, le=10_000)]
+Seconds = Annotated[float, Strict(), Field(gt=0, le=_LONGEST_S, allow_inf_nan=False)]
+Count = Annotated[StrictInt, Field(ge=1, le=MOST_RUNS)]
 Release = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z][0-9A-Za-z.+_!-]*$")]
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
-ExitCondition = Annotated[
-    int | str, BeforeValidator(_is_exit), WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}]})
+Name = Annotated[
+    str,
+    StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$"),
+    Field(description='a name of small letters, digits, ".", "_" and "-"'),
 ]
-
-
-Id = Annotated[str, StringConstraints(pattern=r"^F-\d{3,}$")]
+ExitCondition = Annotated[
+    int | str,
+    BeforeValidator(_is_exit),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0, "maximum": 255}, {"type": "string"}]}),
+]
+Id = Annotated[str, StringConstraints(pattern=r"^F-[0-9]{3,}$")]
 Repository = Annotated[str, StringConstraints(pattern=r"^[\w.-]+/[\w.-]+$")]
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
-Place = Annotated[str, StringConstraints(pattern=r"^.+:\d+$")]
+Place = Annotated[str, StringConstraints(pattern=r"^.+:[0-9]{1,5}$"), AfterValidator(_has_a_port)]
+Releases = Annotated[str, StringConstraints(pattern=r"^\S+$")]
 Words = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
@@ -183,7 +217,8 @@ class Matcher(Document):
     """Conditions on one run, all of which must hold. Patterns are searched, multi-line."""
 
     exit: ExitCondition | None = Field(
-        default=None, description="an exit code, `nonzero`, `timeout`, or a signal's name such as `SIGABRT`"
+        default=None,
+        description=f"an exit code from 0 to 255, {NONZERO}, {TIMEOUT}, or a signal's name such as SIGABRT",
     )
     stdout: Pattern | None = Field(default=None, description="a regular expression found in standard output")
     stderr: Pattern | None = Field(default=None, description="a regular expression found in standard error")
@@ -196,7 +231,7 @@ class Matcher(Document):
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        if not self.model_fields_set:
+        if all(getattr(self, name) is None for name in self.model_fields_set):
             raise ValueError("at least one condition, such as stdout: '^pattern'")
         return self
 
@@ -225,17 +260,19 @@ class Signature(Document):
 class Reproducer(Document):
     """How the reproducer is run, and how its runs are read."""
 
-    timeout_s: Seconds = Field(default=60.0, description="a positive number of seconds")
-    runs: Count = Field(default=1, description="how many times it is run, a whole number of at least 1")
+    timeout_s: Seconds = Field(default=60.0, description=_SECONDS)
+    runs: Count = Field(default=1, description=f"how many times it is run, a whole number from 1 to {MOST_RUNS}")
     min_hits: Count | None = Field(default=None, description="of these runs, how many must show a flaky finding")
     serial: StrictBool = Field(default=False, description="true when nothing else may run beside it")
     signature: Signature = Field(description="a mapping with `control`, `reproduces` and `gone`")
 
-    @model_validator(mode="after")
-    def _hits_fit_runs(self) -> Self:
-        if self.min_hits is not None and self.min_hits > self.runs:
-            raise ValueError(f"min_hits of at most {self.runs}, the number of runs")
-        return self
+    @field_validator("min_hits")
+    @classmethod
+    def _hits_fit_runs(cls, value: int | None, info: ValidationInfo) -> int | None:
+        runs = info.data.get("runs")
+        if value is not None and runs is not None and value > runs:
+            raise ValueError(f"at most {runs}, the number of runs")
+        return value
 
 
 class Span(Document):
@@ -264,7 +301,7 @@ class Finding(Document):
     """One claim about a target. A person writes it."""
 
     id: Id = Field(description="`F-` and at least three digits")
-    title: Text = Field(description="the claim, in one line")
+    title: Title = Field(description="the claim, in one line")
     target: Name = Field(description="the name of a target from the settings")
     area: Text = Field(description="the part of the target, in a word")
     nature: Nature = Field(description="one of bug, regression, security, performance, friction, missing, docs")
@@ -286,12 +323,6 @@ class Finding(Document):
         default=(), description="a list of names of requirements and fixtures from the settings"
     )
     reproducer: Reproducer = Field(description="a mapping with `timeout_s` and `signature`")
-
-    @model_validator(mode="after")
-    def _title_is_one_line(self) -> Self:
-        if "\n" in self.title.strip():
-            raise ValueError("a title of one line")
-        return self
 
     @property
     def number(self) -> int:
@@ -335,9 +366,9 @@ class OtherOutcome(Observation):
 
 
 class Versions(Document):
-    """What was in force during a run."""
+    """What was in force during a run. `python` is None where another interpreter ran it."""
 
-    python: str
+    python: str | None = None
     platform: str
     libc: str | None = None
     target: str | None = None
@@ -388,6 +419,13 @@ class Judgement:
     runs: int = 0
 
 
+class Companion(Document):
+    """Packages that old releases of a target need at older versions than they ask for."""
+
+    releases: Releases = Field(description="`A..B`, a stretch of releases in quotes; either end may be left out")
+    packages: Words = Field(description="a list of packages, such as `scramp<1.5`")
+
+
 class Target(Document):
     """A product that findings are about."""
 
@@ -400,6 +438,11 @@ class Target(Document):
         default=None, description="`owner/name` of the repository that takes its issues"
     )
     version_command: Words | None = Field(default=None, description="the command, as a list, that prints its version")
+    since: Release | None = Field(default=None, description="the oldest release, in quotes, that a sweep looks at")
+    companions: tuple[Companion, ...] = Field(default=(), description="a list of tables with `releases` and `packages`")
+    folders: Mapping[Release, str] = Field(
+        default={}, description="a table from releases of a command to the folders that hold it"
+    )
 
     @model_validator(mode="after")
     def _package_is_named(self) -> Self:
@@ -409,22 +452,22 @@ class Target(Document):
 
 
 class Requirement(Document):
-    """Something that a run needs; all keys that are given must hold."""
+    """Something that a run needs; all keys that are given must hold. A reproducer is given the variable that `env`
+    names.
+    """
 
     command: str | None = Field(default=None, description="the name of a command on the PATH")
     min_version: str | None = Field(
         default=None, description="the least version, in quotes, that the command's `--version` may print"
     )
-    env: Variable | None = Field(
-        default=None, description="the name of an environment variable; it is passed on to the reproducer"
-    )
+    env: Variable | None = Field(default=None, description="the name of an environment variable")
     tcp: Place | None = Field(default=None, description="`host:port` that accepts a connection")
     platform: str | None = Field(default=None, description="the system's name, such as linux or darwin")
 
     @model_validator(mode="after")
     def _asks_for_something(self) -> Self:
         if not self.model_fields_set:
-            raise ValueError("one of command, min_version, env, tcp, platform")
+            raise ValueError("one of command, env, tcp, platform")
         if self.min_version and not self.command:
             raise ValueError("command beside min_version")
         return self
@@ -437,7 +480,7 @@ class Fixture(Document):
 
     command: Words = Field(description="the command, as a list")
     ready: str = Field(description="an http address that answers, or a line on its standard output")
-    ready_timeout_s: Seconds = Field(default=60.0, description="a positive number of seconds")
+    ready_timeout_s: Seconds = Field(default=60.0, description=_SECONDS)
     env: Mapping[str, str] = Field(default={}, description="environment variables of the server")
     exports: Mapping[str, str] = Field(default={}, description="environment variables that its reproducers are given")
 
@@ -445,7 +488,7 @@ class Fixture(Document):
 class Settings(Document):
     """`[tool.ledger]` of pyproject.toml, or ledger.toml."""
 
-    title: Text = Field(default="Feedback ledger", description="the title of FEEDBACK.md")
+    title: Title = Field(default="Feedback ledger", description="the title of FEEDBACK.md")
     output_limit: Annotated[StrictInt, Field(ge=1024)] = Field(
         default=1024 * 1024, description="how many bytes of each stream are kept, a whole number of at least 1024"
     )

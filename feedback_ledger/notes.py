@@ -10,7 +10,7 @@ from pathlib import Path
 from feedback_ledger import __version__
 from feedback_ledger.book import Ledger
 from feedback_ledger.loader import Record
-from feedback_ledger.model import Event, Evidence
+from feedback_ledger.model import Evidence
 from feedback_ledger.store import evidence_text, write_whole
 
 
@@ -31,13 +31,10 @@ class Notes:
             return False
         return bool(note == self._note(record, evidence, hashlib.sha256(record.reproducer.read_bytes()).hexdigest()))
 
-    def remember(self, record: Record, release: str | None, evidence: Evidence, event: Event) -> None:
-        """Only what is as recorded is left alone next time; what needs a person is run again."""
-        path = self._path(record, release)
-        if event is Event.AS_RECORDED:
-            write_whole(path, json.dumps(self._note(record, evidence, evidence.reproducer_sha256)))
-        else:
-            path.unlink(missing_ok=True)
+    def remember(self, record: Record, release: str | None, evidence: Evidence) -> None:
+        """Notes that `evidence`, as it is stored, is what a run on this machine has just shown."""
+        note = self._note(record, evidence, evidence.reproducer_sha256)
+        write_whole(self._path(record, release), json.dumps(note))
 
     def _path(self, record: Record, release: str | None) -> Path:
         evidence = self._ledger.store.path(record.stem, record.finding.target, release)
@@ -52,7 +49,7 @@ class Notes:
                 (name, str(settings.requirements.get(name)), str(settings.fixtures.get(name)))
                 for name in record.finding.requires
             ],
-            str(self._ledger.target(record.finding).package),
+            self._ledger.target(record.finding).model_dump_json(include={"package", "companions", "folders"}),
             sys.version_info[:2],
             settings.output_limit,
         ]

@@ -41,3 +41,12 @@ def _holds(span: Span, release: str) -> bool:
     if span.last_affected is not None and here > rank(span.last_affected):
         return False
     return span.fixed is None or here < rank(span.fixed)
+
+
+def in_range(release: str, span: str) -> bool:
+    """Whether a release lies in `A..B`, ends included; `..B` and `A..` are open, and `A` alone is just that release."""
+    low, dots, high = span.partition("..")
+    if not dots:
+        return rank(release) == rank(low)
+    here = rank(release)
+    return (not low or rank(low) <= here) and (not high or here <= rank(high))

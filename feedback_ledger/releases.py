@@ -1,4 +1,4 @@
-"""The releases of a target: which one is tested, which are published."""
+"""The releases of a target: which one is tested, which are published, as the user's own package client sees them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 
 from feedback_ledger.errors import UsageError
 from feedback_ledger.model import Ecosystem, Target
+from feedback_ledger.ordering import in_order, in_range
 from feedback_ledger.requirements import command_version
 
 _ASK_LIMIT_S = 120.0
@@ -20,33 +22,65 @@ def tested(target: Target) -> str | None:
     """
     if target.release is not None:
         return target.release
+    if target.folders:
+        return in_order(target.folders)[-1]
     if target.ecosystem is Ecosystem.COMMAND and target.version_command:
         return command_version(target.version_command)
     return None
 
 
 def latest(name: str, target: Target) -> str | None:
-    """The newest published release, as the user's own package client sees it. Raises UsageError if it can't tell."""
+    """The newest published release. Raises UsageError if the index can't tell."""
+    found = published(name, target)
+    return found[-1] if found else tested(target)
+
+
+def published(name: str, target: Target) -> list[str]:
+    """Every release from the target's `since` on, oldest first; none for a service. Raises UsageError if the index
+    can't tell.
+    """
     match target.ecosystem:
         case Ecosystem.PYPI:
-            said = _ask(name, [sys.executable, "-m", "pip", "index", "versions", str(target.package)])
-            found = re.search(r"(?m)^Available versions: *([^,\s]+)", said)
-            newest = found.group(1) if found else None
+            found = _from_pip(name, str(target.package))
         case Ecosystem.NPM:
-            newest = json.loads(_ask(name, ["npm", "view", str(target.package), "version", "--json"]))
-        case Ecosystem.COMMAND | Ecosystem.SERVICE:
-            return tested(target)
-    if not isinstance(newest, str):
-        raise UsageError(f"the package index names no release of {target.package}, the package of target {name}")
-    return newest
+            found = _from_npm(name, str(target.package))
+        case Ecosystem.COMMAND:
+            found = list(target.folders)
+        case Ecosystem.SERVICE:
+            found = []
+    return [release for release in in_order(found) if target.since is None or in_range(release, f"{target.since}..")]
 
 
-def _ask(name: str, command: list[str]) -> str:
+def _from_pip(name: str, package: str) -> list[str]:
+    said = _ask(name, [sys.executable, "-m", "pip", "--disable-pip-version-check", "index", "versions", package])
+    found = re.search(r"(?m)^Available versions: *(\S.*)$", said)
+    if found is None:
+        raise UsageError(f"the package index names no release of {package}, the package of target {name}")
+    return [release.strip() for release in found.group(1).split(",")]
+
+
+def _from_npm(name: str, package: str) -> list[str]:
+    said = _ask(name, ["npm", "view", package, "versions", "--json"])
     try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=_ASK_LIMIT_S, check=False)
+        found = json.loads(said)
+    except ValueError:
+        found = None
+    releases = [found] if isinstance(found, str) else found
+    if not isinstance(releases, list) or not releases or not all(isinstance(release, str) for release in releases):
+        raise UsageError(f"the package index did not say the releases of {name} in a way that can be read")
+    # as pip does: a pre-release is tested only by those who name it
+    return [release for release in releases if "-" not in release]
+
+
+def _ask(name: str, command: Sequence[str]) -> str:
+    try:
+        said = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_ASK_LIMIT_S, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UsageError(f"the package index can't be asked for the releases of {name}: {error}") from error
     if said.returncode != 0:
-        why = " ".join(said.stderr.split())[-300:]
-        raise UsageError(f"the package index did not say the releases of {name}: {why}")
+        errors = [line for line in said.stderr.splitlines() if "error" in line.lower()]
+        why = " ".join((errors or said.stderr.splitlines() or ["it said nothing"])[-1].split())
+        raise UsageError(f"the package index did not say the releases of {name}: {why[:300]}")
     return said.stdout

@@ -16,17 +16,19 @@ NEEDS_A_PERSON = frozenset({Event.FIXED_UPSTREAM, Event.GONE_UNCONFIRMED, Event.
 def as_text(outcomes: Sequence[Outcome]) -> str:
     """A line for each outcome, what differs below it where a person has to look, and a line that counts."""
     rows = [
-        (o.record.finding.id, _where(o), _verdict(o), o.event.value, _time(o), o.record.finding.title) for o in outcomes
+        (o.record.finding.id, where(o), verdict_words(o), o.event.value, _time(o), o.record.finding.title)
+        for o in outcomes
     ]
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(5)]
     lines: list[str] = []
     for outcome, row in zip(outcomes, rows, strict=True):
         lines.append("  ".join([*(row[c].ljust(widths[c]) for c in range(5)), row[5]]).rstrip())
-        lines += [f"    {line}" for line in _details(outcome)]
+        lines += [f"    {line}" for line in details(outcome)]
     return "\n".join([*lines, summary_line(outcomes)])
 
 
-def _details(outcome: Outcome) -> list[str]:
+def details(outcome: Outcome) -> list[str]:
+    """Why, what the control run said, and how the evidence differs: what a person needs in order to act."""
     lines = [outcome.reason] if outcome.reason else []
     if outcome.control is not None:
         release, judgement = outcome.control
@@ -38,12 +40,14 @@ def _details(outcome: Outcome) -> list[str]:
     return lines
 
 
-def _where(outcome: Outcome) -> str:
+def where(outcome: Outcome) -> str:
+    """The target and the release that were run."""
     target = outcome.record.finding.target
     return f"{target} {outcome.release}" if outcome.release else target
 
 
-def _verdict(outcome: Outcome) -> str:
+def verdict_words(outcome: Outcome) -> str:
+    """The verdict, with k/n where there were several runs."""
     judgement = outcome.judgement
     several = judgement.runs > 1 and judgement.verdict in (Verdict.REPRODUCES, Verdict.FLAKY)
     return f"{judgement.verdict} {judgement.hits}/{judgement.runs}" if several else str(judgement.verdict)

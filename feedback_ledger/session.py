@@ -18,13 +18,16 @@ from feedback_ledger.book import Ledger
 from feedback_ledger.compare import outcome_facts, same_facts
 from feedback_ledger.environment import Environments
 from feedback_ledger.fixtures import Fixtures
+from feedback_ledger.history import chance_of_silence, runs_for_silence
 from feedback_ledger.loader import Record
 from feedback_ledger.model import (
     Event,
     Evidence,
+    Finding,
     Judgement,
     Observation,
     OtherOutcome,
+    Reproducer,
     Signature,
     Status,
     Verdict,
@@ -35,7 +38,7 @@ from feedback_ledger.ordering import in_order
 from feedback_ledger.outcome import Outcome
 from feedback_ledger.processes import Supervisor
 from feedback_ledger.runner import Capture, NotCaptured, Runner
-from feedback_ledger.verdict import event_on, judge, judge_one
+from feedback_ledger.verdict import event_on, judge, judge_one, unmet
 
 Listener = Callable[[str, str], None]
 """Hears what is being done: `(what, about which finding)`; `what` is "start" or "done"."""
@@ -58,7 +61,7 @@ class Session:
             self._idle.put(supervisor)
         self._fixtures = Fixtures(ledger.root, ledger.settings.fixtures)
         environments = Environments(ledger.root / ".ledger" / "environments", ledger.redactor)
-        self._runner = Runner(ledger.settings, environments, self._fixtures, ledger.redactor)
+        self._runner = Runner(ledger.root, ledger.settings, environments, self._fixtures, ledger.redactor)
         self._notes = Notes(ledger)
         self._latest: dict[str, str | None] = {}
         self._lock = threading.Lock()
@@ -71,15 +74,28 @@ class Session:
         self._fixtures.close()
 
     def run(self, records: Sequence[Record]) -> list[Outcome]:
-        """Runs each record on the releases that are due, side by side where they may be; the outcomes in the records'
-        order.
+        """Runs each record on the releases that are due: the one asked for or tested, and its control where one is
+        claimed to be fixed.
         """
-        due = [_Due(record, release, self._stored(record)) for record in records for release in self._releases(record)]
+        return self.run_on([(record, release) for record in records for release in self._releases(record)])
+
+    def run_on(self, pairs: Sequence[tuple[Record, str | None]], *, controls: bool = True) -> list[Outcome]:
+        """Runs records on releases, side by side where they may be; the outcomes in the order of the pairs."""
+        stored = {record.stem: self._ledger.store.read_all(record.stem) for record, _ in pairs}
+        due = [_Due(record, release, stored[record.stem], controls) for record, release in pairs]
         done: dict[_Due, Outcome] = {}
         together = sorted((one for one in due if not one.alone), key=lambda one: -one.expected_s)
         for group in (together, *([one] for one in due if one.alone)):
             done |= self._side_by_side(group)
         return [done[one] for one in due]
+
+    def rerun(self, pairs: Sequence[tuple[Record, str | None]]) -> list[Outcome]:
+        """Runs records on releases now, even if they were run before."""
+        self._options, options = replace(self._options, fresh=True), self._options
+        try:
+            return self.run_on(pairs, controls=False)
+        finally:
+            self._options = options
 
     def _side_by_side(self, group: Sequence[_Due]) -> dict[_Due, Outcome]:
         """Longest first, so that the last to end is a short one."""
@@ -95,9 +111,6 @@ class Session:
     def _end_runs(self) -> None:
         for supervisor in self._supervisors:
             supervisor.close()
-
-    def _stored(self, record: Record) -> Mapping[str | None, Evidence]:
-        return self._ledger.store.read_all(record.stem)
 
     def _releases(self, record: Record) -> list[str | None]:
         """The releases to run: the one asked for or tested; for a fixed finding also the last that showed it."""
@@ -123,29 +136,48 @@ class Session:
         if known is not None and not self._options.fresh and self._notes.up_to_date(record, release, known):
             judgement = judge(record.finding, known)
             event, reason = event_on(record.finding, release, judgement)
-            return Outcome(record, release, judgement, event, reason, known.duration_s, known, known, fresh=False)
+            if event is Event.AS_RECORDED or self._options.resume:
+                return Outcome(record, release, judgement, event, reason, known.duration_s, known, known, fresh=False)
         self._listen("start", record.finding.id)
         supervisor = self._idle.get()
         try:
-            outcome = self._run_now(record, release, known, supervisor)
-            if outcome.event is Event.GONE_UNCONFIRMED and record.finding.status is Status.OPEN:
-                outcome = self._with_control(outcome, due.stored, supervisor)
+            outcome = self._run_now(due, release, known, supervisor)
+            if due.controls and outcome.event is Event.GONE_UNCONFIRMED and record.finding.status is Status.OPEN:
+                outcome = self._with_control(outcome, due, supervisor)
         finally:
             self._idle.put(supervisor)
         self._listen("done", record.finding.id)
         return outcome if not self._options.write else self._written(outcome)
 
-    def _run_now(self, record: Record, release: str | None, known: Evidence | None, supervisor: Supervisor) -> Outcome:
-        runs = self._options.runs or record.finding.reproducer.runs
-        captured = self._runner.capture(record, self._ledger.target(record.finding), release, runs, supervisor)
+    def _run_now(self, due: _Due, release: str | None, known: Evidence | None, supervisor: Supervisor) -> Outcome:
+        record, finding = due.record, due.record.finding
+        rate = _rate(finding, due.stored)
+        more = _Enough(finding.reproducer, self._options, rate).more
+        captured = self._runner.capture(record, self._ledger.target(finding), release, supervisor, more)
         if isinstance(captured, NotCaptured):
             judgement = Judgement(captured.verdict, captured.reason)
             return Outcome(record, release, judgement, Event.NOT_JUDGED, captured.reason, stored=known)
         evidence = self._evidence(record, release, captured)
-        judgement = judge(record.finding, evidence)
-        event, reason = event_on(record.finding, release, judgement)
+        judgement = judge(finding, evidence)
+        event, reason = event_on(finding, release, judgement)
+        if event is Event.DRIFTED and (hider := self._hider(record, evidence)):
+            reason = f"{reason}; may be hidden by {hider}"
+        if judgement.verdict is Verdict.GONE and rate is not None:
+            chance = chance_of_silence(*rate, judgement.runs)
+            before = f"seen in {rate[0]} of {rate[1]} runs before"
+            quiet = f"{before}; that all {judgement.runs} runs miss it has a chance of {chance:.2%}"
+            reason = f"{reason}; {quiet}" if reason else quiet
         took = sum(run.duration_s for run in captured.runs)
         return Outcome(record, release, judgement, event, reason, took, evidence, known)
+
+    def _hider(self, record: Record, evidence: Evidence) -> str | None:
+        """Another finding about the same target that the output shows: it may have come first and hidden this one."""
+        run = evidence.observations[0][0]
+        for other in self._ledger.records:
+            same_target = other.finding.target == record.finding.target and other.stem != record.stem
+            if same_target and not unmet(other.finding.reproducer.signature.reproduces, run):
+                return other.finding.id
+        return None
 
     def _evidence(self, record: Record, release: str | None, captured: Capture) -> Evidence:
         shown, others, hits = _grouped(captured.runs, record.finding.reproducer.signature)
@@ -163,16 +195,16 @@ class Session:
             **dict(shown),
         )
 
-    def _with_control(self, outcome: Outcome, stored: Mapping[str | None, Evidence], supervisor: Supervisor) -> Outcome:
+    def _with_control(self, outcome: Outcome, due: _Due, supervisor: Supervisor) -> Outcome:
         """Runs the same reproducer on the last release known to be affected: only if it still shows there, here, it
         is fixed.
         """
-        known_bad = control_release(outcome.record, outcome.release, stored)
+        known_bad = control_release(outcome.record, outcome.release, due.stored)
         if known_bad is None:
             return outcome
-        control = self._run_now(outcome.record, known_bad, None, supervisor).judgement
+        control = self._run_now(due, known_bad, None, supervisor).judgement
         event, reason = event_on(outcome.record.finding, outcome.release, outcome.judgement, control)
-        return replace(outcome, event=event, reason=reason, control=(known_bad, control))
+        return replace(outcome, event=event, reason=reason or outcome.reason, control=(known_bad, control))
 
     def _written(self, outcome: Outcome) -> Outcome:
         """Writes what a reader would care about; evidence that was judged is never replaced by a run that broke."""
@@ -185,10 +217,10 @@ class Session:
             if outcome.judgement.verdict is Verdict.BROKEN and before.verdict is not Verdict.BROKEN and not stale:
                 return outcome
             if same_facts(old, new) and before.verdict is outcome.judgement.verdict and not self._options.recapture:
-                self._notes.remember(outcome.record, outcome.release, old, outcome.event)
+                self._notes.remember(outcome.record, outcome.release, old)
                 return replace(outcome, evidence=old)
         self._ledger.store.write(new)
-        self._notes.remember(outcome.record, outcome.release, new, outcome.event)
+        self._notes.remember(outcome.record, outcome.release, new)
         return replace(outcome, changed=True)
 
 
@@ -199,6 +231,7 @@ class _Due:
     record: Record
     release: str | None
     stored: Mapping[str | None, Evidence]
+    controls: bool = True
 
     @property
     def known(self) -> Evidence | None:
@@ -211,6 +244,33 @@ class _Due:
     @property
     def expected_s(self) -> float:
         return self.known.duration_s * self.known.runs if self.known else self.record.finding.reproducer.timeout_s
+
+
+@dataclass(frozen=True)
+class _Enough:
+    """When to stop running a finding: after the runs that were asked for, and for one that is flaky only after so many
+    quiet runs that it is unlikely to be there still.
+    """
+
+    reproducer: Reproducer
+    options: Options
+    rate: tuple[int, int] | None
+
+    def more(self, seen: Sequence[Observation]) -> bool:
+        verdicts = [judge_one(self.reproducer.signature, run).verdict for run in seen]
+        hits = verdicts.count(Verdict.REPRODUCES)
+        if not self.options.write and self.reproducer.min_hits is not None and hits >= self.reproducer.min_hits:
+            return False  # a check needs no rate
+        if len(seen) < (self.options.runs or self.reproducer.runs):
+            return True
+        quiet = all(verdict is Verdict.GONE for verdict in verdicts)
+        return quiet and self.rate is not None and len(seen) < runs_for_silence(*self.rate)
+
+
+def _rate(finding: Finding, stored: Mapping[str | None, Evidence]) -> tuple[int, int] | None:
+    """Hits and runs of the rarest showing that evidence has of a finding that does not show in every run."""
+    seen = [(evidence.hits, evidence.runs) for evidence in stored.values() if 0 < evidence.hits < evidence.runs]
+    return min(seen, key=lambda rate: rate[0] / rate[1]) if seen and finding.reproducer.min_hits is not None else None
 
 
 def _grouped(runs: Sequence[Observation], signature: Signature) -> tuple[Observation, tuple[OtherOutcome, ...], int]:

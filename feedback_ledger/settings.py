@@ -4,49 +4,90 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from feedback_ledger.documents import Path as FieldPath
+from feedback_ledger.documents import read_text
 from feedback_ledger.errors import BadLedger, Problem
 from feedback_ledger.model import Settings
-from feedback_ledger.wording import complaints
+from feedback_ledger.wording import Written, complaints, dotted
 
 
-def read_settings(root: Path) -> Settings | None:
-    """The settings of the ledger in `root`; None where there are none. Raises BadLedger with every problem."""
+@dataclass(frozen=True)
+class Configuration:
+    """What a ledger's settings file says: the settings, None where there is no file or it is bad; what its tables'
+    names begin with; and what is wrong with it.
+    """
+
+    settings: Settings | None = None
+    prefix: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    def table(self, *path: str) -> str:
+        """The header of a table of this file."""
+        return f"[{'.'.join((*self.prefix, *path))}]"
+
+
+def read_settings(root: Path) -> Configuration:
+    """The settings of the ledger in `root`. Nothing is raised: what is wrong with them is in `problems`."""
     for name, prefix in (("pyproject.toml", ("tool", "ledger")), ("ledger.toml", ())):
-        path = root / name
-        if not path.is_file():
+        if not (root / name).is_file():
             continue
-        text = path.read_text(encoding="utf-8", errors="surrogateescape")
         try:
-            data = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise BadLedger([_not_toml(name, str(error))]) from error
+            text = read_text(root / name, name)
+            data = _data(name, text)
+        except BadLedger as error:
+            return Configuration(problems=error.problems)
         for part in prefix:
             data = data.get(part, {}) if isinstance(data, dict) else {}
         if data or not prefix:
             return _validated(name, text, prefix, data)
-    return None
+    return Configuration()
 
 
-def _validated(name: str, text: str, prefix: tuple[str, ...], data: object) -> Settings:
+def _data(name: str, text: str) -> object:
     try:
-        return Settings.model_validate(data)
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        said, line = str(error), len(text.splitlines())
+        if place := re.search(r"\(at line (\d+), column \d+\)", said):
+            line = int(place.group(1))
+        problem = Problem(name, line, "", f"this is not TOML: {re.sub(r' *[(]at [^)]*[)]$', '', said)}")
+    except (ValueError, RecursionError) as error:
+        # Neither tells where: Python refuses to read integers of thousands of digits, and tomllib calls itself.
+        said = "nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
+        problem = Problem(name, 0, "", f"this cannot be read: {said}")
+    raise BadLedger([problem])
+
+
+def _validated(name: str, text: str, prefix: tuple[str, ...], data: object) -> Configuration:
+    def line(path: FieldPath) -> int:
+        return _line_of(text, (*prefix, *map(str, path)))
+
+    try:
+        settings = Settings.model_validate(data)
     except ValidationError as error:
-        raise BadLedger(
-            [
-                Problem(name, _line_of(text, (*prefix, *map(str, path))), ".".join(map(str, path)), message)
-                for path, message in complaints(Settings, error, {})
-            ]
-        ) from error
+        wrong = complaints(Settings, error, Written(data, line))
+        problems = tuple(Problem(name, number, dotted(path), message) for path, number, message in wrong)
+        return Configuration(prefix=prefix, problems=problems)
+    good = Configuration(settings, prefix)
+    shared = tuple(
+        Problem(name, line(("fixtures", each)), f"fixtures.{each}", message) for each, message in _shared_names(good)
+    )
+    return Configuration(prefix=prefix, problems=shared) if shared else good
 
 
-def _not_toml(name: str, said: str) -> Problem:
-    place = re.search(r"\(at line (\d+), column \d+\)", said)
-    line = int(place.group(1)) if place else 1
-    return Problem(name, line, "", f"this is not TOML: {re.sub(r' *[(]at [^)]*[)]$', '', said)}")
+def _shared_names(configuration: Configuration) -> Iterator[tuple[str, str]]:
+    """`requires` says no more than a name, so it would mean two things."""
+    settings = configuration.settings or Settings()
+    for name in settings.fixtures:
+        if name in settings.requirements:
+            table = configuration.table("requirements", name)
+            yield name, f"{table} has the same name; give one of them another"
 
 
 def _line_of(text: str, path: tuple[str, ...]) -> int:

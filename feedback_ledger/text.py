@@ -88,5 +88,6 @@ def versions_lines(target: str, versions: Versions) -> list[str]:
     target_line = [f"{target} {versions.target}"] if versions.target else []
     packages = [f"{name} {version}" for name, version in versions.packages.items() if name != target]
     commands = [f"{name} {version}" for name, version in versions.commands.items()]
-    system = [f"Python {versions.python}", f"{versions.platform}" + (f", {versions.libc}" if versions.libc else "")]
+    python = [f"Python {versions.python}"] if versions.python else []
+    system = [*python, f"{versions.platform}" + (f", {versions.libc}" if versions.libc else "")]
     return [*target_line, *packages, *commands, *system]

@@ -164,13 +164,21 @@ def test_stale_evidence_counts_for_nothing(tmp_path: Path, cli: Cli, capsys: pyt
 def test_a_leak_in_the_page_is_refused_with_its_line(
     tmp_path: Path, cli: Cli, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    finding(tmp_path, 1, "echo shown # ask jane@mail.example.org")
+    finding(tmp_path, 1, "echo shown")
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "FEEDBACK.md.j2").write_text("ask jane@mail.example.org\n")
     assert cli("build") == 2
     assert re.search(r"^FEEDBACK.md:\d+: this must not be published \(email\)", capsys.readouterr().err)
     assert not (tmp_path / "FEEDBACK.md").exists()
     (tmp_path / "FEEDBACK.md").write_text("one\nask jane@mail.example.org\n")
     assert cli("check") == 2
     assert "FEEDBACK.md:2: " in capsys.readouterr().err
+
+
+def test_a_program_is_published_without_what_must_not_be(tmp_path: Path, cli: Cli) -> None:
+    finding(tmp_path, 1, "echo shown # ask jane@mail.example.org")
+    assert cli("build") == 0
+    assert "echo shown # ask [EMAIL]" in (tmp_path / "FEEDBACK.md").read_text()
 
 
 def test_output_that_looks_like_markdown_stays_output(tmp_path: Path, cli: Cli) -> None:

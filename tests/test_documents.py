@@ -38,6 +38,17 @@ AWKWARD = [
     bytes(range(256)),
 ]
 
+YAML_PIECES = [
+    *"&*[]{}:,?!|>-#'\"%@`\n\r\t 1a\x85\u2028\a\u00e9",
+    "&a ",
+    "*a ",
+    ": ",
+    "- ",
+    "\n  ",
+    "!!int ",
+    "!!binary ",
+]
+
 
 def as_bytes(value: object) -> bytes:
     assert isinstance(value, str | bytes)
@@ -105,6 +116,37 @@ def test_every_field_has_its_line() -> None:
     assert parsed.lines[("a",)] == 1
     assert parsed.lines["b", "c", 1] == 4
     assert parsed.lines["b", "d", 0, "e"] == 6
+
+
+@given(st.lists(st.sampled_from(YAML_PIECES), max_size=12).map("".join), st.booleans())
+def test_no_text_raises_and_no_node_is_shared(text: str, binary: bool) -> None:
+    parsed = parse(text, binary=binary)
+    assert all(line >= 1 for line in parsed.lines.values())
+    assert set(parsed.raw) <= set(parsed.lines)
+
+
+@pytest.mark.parametrize("laughs", ["a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n", "a: &a\nb: [*a]\n", "a: &a [*a]\n"])
+def test_reading_ends_at_the_first_alias(laughs: str) -> None:
+    parsed = parse(laughs)
+    said = "anchors and aliases are not read; write the value out"
+    assert [(line, message) for _, line, message in parsed.problems] == [
+        (laughs[: laughs.index("*")].count("\n") + 1, said)
+    ]
+    assert (parsed.data, parsed.lines) == (None, {})
+
+
+def test_numbers_beyond_what_python_reads_are_infinite_and_say_how_they_were_written() -> None:
+    parsed = parse(f"a: {'9' * 5000}\nb: -{'9' * 5000}\n")
+    assert parsed.data == {"a": float("inf"), "b": float("-inf")}
+    assert parsed.raw["a",] == "9" * 5000
+
+
+def test_binary_is_read_only_where_it_is_asked_for() -> None:
+    assert parse("a: !!binary aGk=\n").data == {"a": b"hi"}
+    assert parse("a: !!binary aGk=\n", binary=False).problems == [
+        (("a",), 1, "tags are not read; write the value without !!binary")
+    ]
+    assert parse("a: !!binary a\n").problems == [(("a",), 1, "this is not base64; write the text itself")]
 
 
 def test_only_the_core_schema_is_read() -> None:

@@ -18,7 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from feedback_ledger.environment import Header, wanted
+from feedback_ledger.environment import folder_of
+from feedback_ledger.model import Ecosystem
+from feedback_ledger.packages import Wanted
 from feedback_ledger.store import EvidenceStore
 from tests.ledgers import alive, command, evidence, finding, run_command, survivors
 
@@ -268,10 +270,13 @@ def test_an_interrupt_while_an_environment_is_built(place: Place, number: signal
     assert evidence(place.root, stem).stdout == b"shown\n"
 
 
+NO_PACKAGES = Wanted(Ecosystem.PYPI, "", (), ())
+
+
 def test_an_interrupt_while_another_ledger_builds_the_environment(place: Place) -> None:
     """The lock of an environment may be held for minutes; waiting for it must not make the ledger deaf."""
     finding(place.root, 1, "print('shown')\n", suffix=".py")
-    lock = (place.root / ".ledger" / "environments" / wanted(Header(), None, None).key).with_suffix(".lock")
+    lock = folder_of(NO_PACKAGES, place.root / ".ledger" / "environments").with_suffix(".lock")
     lock.parent.mkdir(parents=True)
     with lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -291,8 +296,7 @@ def test_an_interrupt_while_another_ledger_builds_the_environment(place: Place) 
 
 def test_a_half_built_environment_is_not_taken_for_a_whole_one(place: Place) -> None:
     stem = finding(place.root, 1, "print('shown')\n", suffix=".py")
-    key = wanted(Header(), None, None).key
-    half = place.root / ".ledger" / "environments" / key
+    half = folder_of(NO_PACKAGES, place.root / ".ledger" / "environments")
     (half / "bin").mkdir(parents=True)
     (half / "bin" / "python").symlink_to("/bin/false")
     said = place.run("run")

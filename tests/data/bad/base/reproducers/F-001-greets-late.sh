@@ -1,0 +1,3 @@
+#!/bin/sh
+echo asked
+echo answered late
