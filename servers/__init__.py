@@ -1,0 +1,1 @@
+"""Servers that the ledger starts as fixtures."""
