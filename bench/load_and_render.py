@@ -25,11 +25,16 @@ def main() -> int:
         def render() -> float:
             return timed([*LEDGER, "render", "--draft"], ours)
 
+        def first_render() -> float:
+            (ours / ".ledger" / "parsed.json").unlink(missing_ok=True)
+            return render()
+
         def towncrier() -> float:
             return timed(TOWNCRIER, theirs)
 
         name = f"loading and rendering {COUNT:,} findings / towncrier with {COUNT:,} fragments"
         good = ratio(name, render, towncrier, 3.0)
+        ratio(f"{name}, with nothing remembered", first_render, towncrier, 4.0)
     return 0 if good else 1
 
 

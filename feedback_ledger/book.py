@@ -7,6 +7,7 @@ from pathlib import Path
 
 from feedback_ledger.errors import Problem
 from feedback_ledger.loader import Record, target_of
+from feedback_ledger.memory import Memory
 from feedback_ledger.model import Finding, Settings, Target
 from feedback_ledger.redact import Redactor
 from feedback_ledger.requirements import described
@@ -23,6 +24,7 @@ class Ledger:
     records: tuple[Record, ...]
     problems: tuple[Problem, ...]
     store: EvidenceStore
+    memory: Memory
     redactor: Redactor
 
     def target(self, finding: Finding) -> Target:

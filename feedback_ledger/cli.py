@@ -80,6 +80,7 @@ def build(arguments: argparse.Namespace) -> int:
     book = _good(arguments)
     outcomes = _run(book, ledger.select(book), _options(arguments, write=True, also_known_bad=True))
     changed = ledger.write_feedback(book, ledger.feedback_text(book))
+    ledger.remember(book)
     print(report.as_text(outcomes))
     written = sum(outcome.changed for outcome in outcomes)
     print(f"evidence: {written} written; {ledger.FEEDBACK}: {'written' if changed else 'unchanged'}")
@@ -119,6 +120,7 @@ def render(arguments: argparse.Namespace) -> int:
     """write FEEDBACK.md from records and evidence, without running anything"""
     book = _good(arguments)
     text = ledger.feedback_text(book)
+    ledger.remember(book)
     if arguments.draft:
         sys.stdout.write(text)
         return OK

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import pathlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -40,10 +40,10 @@ class Parsed:
     are wrong.
     """
 
-    def __init__(self, node: yaml.Node | None = None, *, binary: bool = True) -> None:
-        self.problems: list[Wrong] = []
-        self._node = node
-        self.data: Any = None if node is None else _Construction(self.problems, binary).value(node, ())
+    def __init__(self, text: str, data: Any, problems: Sequence[Wrong]) -> None:
+        self.data = data
+        self.problems = tuple(problems)
+        self._text = text
 
     @cached_property
     def lines(self) -> Mapping[Path, int]:
@@ -62,7 +62,8 @@ class Parsed:
         return self.lines.get(path, 1)
 
     def _places(self) -> Iterator[tuple[Path, yaml.Node, yaml.Node]]:
-        return _walk(self._node, (), self._node) if self._node is not None else iter(())
+        node = None if self.data is None else yaml.compose(self._text, Loader=_CoreLoader)
+        return _walk(node, (), node) if node is not None else iter(())
 
 
 _C_PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -111,7 +112,10 @@ def parse(text: str, *, binary: bool = True) -> Parsed:
     """
     try:
         _refuse_references(text)
-        return Parsed(yaml.compose(text, Loader=_CoreLoader), binary=binary)
+        node = yaml.compose(text, Loader=_CoreLoader)
+        problems: list[Wrong] = []
+        data = None if node is None else _Construction(problems, binary).value(node, ())
+        return Parsed(text, data, problems)
     except _Refused as refused:
         wrong: Wrong = refused.wrong
     except yaml.MarkedYAMLError as error:
@@ -123,9 +127,7 @@ def parse(text: str, *, binary: bool = True) -> Parsed:
     except RecursionError:
         # Only PyYAML's own parser, where there is no libyaml, gets here.
         wrong = ((), 1, _TOO_DEEP)
-    parsed = Parsed()
-    parsed.problems.append(wrong)
-    return parsed
+    return Parsed(text, None, [wrong])
 
 
 class _Refused(Exception):

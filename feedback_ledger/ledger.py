@@ -10,13 +10,15 @@ from feedback_ledger import releases, scaffold
 from feedback_ledger.book import Ledger
 from feedback_ledger.captures import current_captures
 from feedback_ledger.errors import BadLedger, Problem, UsageError
+from feedback_ledger.files import write_whole
 from feedback_ledger.issue import TooLong, issue_text
 from feedback_ledger.loader import Record, load, target_of
+from feedback_ledger.memory import Memory
 from feedback_ledger.model import Evidence, Settings, Status
 from feedback_ledger.redact import Redactor
 from feedback_ledger.render import Entry, render_feedback
 from feedback_ledger.settings import read_settings
-from feedback_ledger.store import EvidenceStore, write_whole
+from feedback_ledger.store import EvidenceStore
 
 FEEDBACK = "FEEDBACK.md"
 _TEMPLATES = ("FEEDBACK.md.j2", "issue.md.j2")
@@ -27,7 +29,8 @@ def open_ledger(root: Path, redactor: Redactor | None = None) -> Ledger:
     if not root.is_dir():
         raise UsageError(f"{root}: there is no such folder; --root names the one with findings/ and reproducers/")
     configuration = read_settings(root)
-    loaded = load(root, configuration)
+    memory = Memory(root / ".ledger" / "parsed.json")
+    loaded = load(root, configuration, memory)
     redactor = redactor or Redactor.here()
     leaks: list[Problem] = []
     # One search through everything costs less than thousands, and nearly always finds nothing.
@@ -42,7 +45,8 @@ def open_ledger(root: Path, redactor: Redactor | None = None) -> Ledger:
         settings is not None,
         loaded.records,
         tuple(sorted((*loaded.problems, *leaks))),
-        EvidenceStore(root),
+        EvidenceStore(root, memory),
+        memory,
         redactor,
     )
 
@@ -130,6 +134,11 @@ def feedback_leaks(ledger: Ledger) -> list[Problem]:
         return []
     text = path.read_text(encoding="utf-8", errors="surrogateescape")
     return _leaks(ledger.redactor, FEEDBACK, text, "mend the record or reproducer and render again")
+
+
+def remember(ledger: Ledger) -> None:
+    """Keeps what was read of the whole ledger for the next time."""
+    ledger.memory.save()
 
 
 def feedback_is_stale(ledger: Ledger, text: str) -> bool:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from feedback_ledger.documents import Parsed, Wrong, parse, read_text
 from feedback_ledger.errors import BadLedger, Problem
+from feedback_ledger.memory import Memory
 from feedback_ledger.model import Ecosystem, Finding, Settings, Target
 from feedback_ledger.settings import Configuration
 from feedback_ledger.wording import Written, complaints, dotted
@@ -62,7 +63,7 @@ class _Draft:
         return self.parsed.data.get(key) if isinstance(self.parsed.data, dict) and not told else None
 
 
-def load(root: Path, configuration: Configuration) -> Loaded:
+def load(root: Path, configuration: Configuration, memory: Memory) -> Loaded:
     """Reads the whole ledger below `root`. Nothing is raised for a bad record: all problems are told together."""
     paths, problems = _record_paths(root)
     reproducers = _reproducers(root)
@@ -74,7 +75,7 @@ def load(root: Path, configuration: Configuration) -> Loaded:
         if misnamed := _misnamed(path):
             problems.append(Problem(_shown(path), 0, "", misnamed))
             continue
-        draft = _read(path)
+        draft = _read(path, memory)
         texts[_shown(path)] = draft.text
         wrong = [
             *draft.wrong,
@@ -130,13 +131,15 @@ def _reproducers(root: Path) -> dict[str, list[Path]]:
     return found
 
 
-def _read(path: Path) -> _Draft:
+def _read(path: Path, memory: Memory) -> _Draft:
     """One record by itself, with all that is wrong with it."""
     try:
         text = read_text(path, _shown(path))
     except BadLedger as error:
-        return _Draft(path, "", Parsed(), wrong=tuple(((), each.line, each.message) for each in error.problems))
-    parsed = parse(text, binary=False)
+        return _Draft(
+            path, "", Parsed("", None, ()), wrong=tuple(((), each.line, each.message) for each in error.problems)
+        )
+    parsed = memory.parse(text, binary=False)
     if isinstance(parsed.data, dict):
         try:
             finding = Finding.model_validate(parsed.data)

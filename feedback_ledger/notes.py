@@ -9,9 +9,10 @@ from pathlib import Path
 
 from feedback_ledger import __version__
 from feedback_ledger.book import Ledger
+from feedback_ledger.files import write_whole
 from feedback_ledger.loader import Record
 from feedback_ledger.model import Evidence
-from feedback_ledger.store import evidence_text, write_whole
+from feedback_ledger.store import evidence_text
 
 
 class Notes:

@@ -2,52 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from pydantic import ValidationError
 
-from feedback_ledger.documents import dump, parse
+from feedback_ledger.documents import dump, read_text
 from feedback_ledger.errors import BadLedger, Problem
+from feedback_ledger.files import write_whole
+from feedback_ledger.memory import Memory
 from feedback_ledger.model import Cut, Evidence, Observation
 
 _HEAD = "# Captured by feedback-ledger; run the reproducer again instead of editing this.\n"
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Puts `text` into `path` in one step: a reader, or a crash, sees the old file or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.draft")
-    with _held(draft) as file:
-        file.write(text.encode())
-        file.flush()
-        os.fsync(file.fileno())
-        os.chmod(draft, 0o644)
-        os.replace(draft, path)
-
-
-@contextlib.contextmanager
-def _held(draft: Path) -> Iterator[IO[bytes]]:
-    """An empty file that no other process writes to. It has one name, so that one which a crash left is used again."""
-    while True:
-        with draft.open("ab") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            try:
-                if not os.path.samestat(draft.stat(), os.fstat(file.fileno())):
-                    continue
-            except FileNotFoundError:
-                continue  # who held it before has put it in place
-            file.truncate(0)
-            try:
-                yield file
-            except BaseException:
-                draft.unlink(missing_ok=True)
-                raise
-            return
 
 
 def evidence_path(root: Path, stem: str, target: str, release: str | None) -> Path:
@@ -59,8 +25,9 @@ def evidence_path(root: Path, stem: str, target: str, release: str | None) -> Pa
 class EvidenceStore:
     """The evidence below `findings/evidence/` of one ledger."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, memory: Memory | None = None) -> None:
         self.root = root
+        self._memory = memory or Memory()
 
     def path(self, stem: str, target: str, release: str | None) -> Path:
         """Where the evidence of one finding on one release is kept."""
@@ -71,7 +38,7 @@ class EvidenceStore:
         folder = self.root / "findings" / "evidence" / stem
         found: dict[str | None, Evidence] = {}
         for path in sorted(folder.glob("*.yaml")):
-            evidence = read_evidence(path, str(path.relative_to(self.root)))
+            evidence = read_evidence(path, str(path.relative_to(self.root)), self._memory)
             found[evidence.release] = evidence
         return found
 
@@ -82,9 +49,9 @@ class EvidenceStore:
         return path
 
 
-def read_evidence(path: Path, shown: str) -> Evidence:
+def read_evidence(path: Path, shown: str, memory: Memory) -> Evidence:
     """One evidence file; `shown` is its name in errors."""
-    parsed = parse(path.read_text(encoding="utf-8"))
+    parsed = memory.parse(read_text(path, shown), binary=True)
     if parsed.problems or not isinstance(parsed.data, dict):
         message = parsed.problems[0][2] if parsed.problems else "this is no evidence"
         raise BadLedger([Problem(shown, 1, "", f"{message}; delete it and run the reproducer again")])

@@ -143,10 +143,10 @@ def test_numbers_beyond_what_python_reads_are_infinite_and_say_how_they_were_wri
 
 def test_binary_is_read_only_where_it_is_asked_for() -> None:
     assert parse("a: !!binary aGk=\n").data == {"a": b"hi"}
-    assert parse("a: !!binary aGk=\n", binary=False).problems == [
-        (("a",), 1, "tags are not read; write the value without !!binary")
-    ]
-    assert parse("a: !!binary a\n").problems == [(("a",), 1, "this is not base64; write the text itself")]
+    assert parse("a: !!binary aGk=\n", binary=False).problems == (
+        (("a",), 1, "tags are not read; write the value without !!binary"),
+    )
+    assert parse("a: !!binary a\n").problems == ((("a",), 1, "this is not base64; write the text itself"),)
 
 
 def test_only_the_core_schema_is_read() -> None:

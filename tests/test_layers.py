@@ -12,10 +12,11 @@ ENGINE = Path(__file__).parents[1] / "feedback_ledger"
 # From the bottom up; modules on one line may not import each other.
 LAYERS = [
     {"errors", "unchanged", "supervise"},
-    {"model", "options", "documents", "processes", "progress"},
+    {"files", "model", "options", "documents", "processes", "progress"},
     {"wording", "redact", "ordering", "compare", "text", "history", "amend"},
     {"verdict", "packages", "capped"},
-    {"settings", "store", "fixtures"},
+    {"memory", "fixtures"},
+    {"settings", "store"},
     {"loader", "requirements"},
     {"environment"},
     {"book", "outcome", "scaffold", "releases"},
