@@ -13,7 +13,7 @@ def with_affected(text: str, spans: Sequence[Span]) -> str:
     """The record's text with `affected` saying `spans`; comments, order of keys and prose stay as the person wrote
     them.
     """
-    written = _spans_text(spans)
+    written = spans_text(spans)
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     assert isinstance(root, yaml.MappingNode), "only records that were read without a problem are amended"
     for key, value in root.value:
@@ -38,7 +38,8 @@ def _end(node: yaml.Node) -> int:
     return int(node.end_mark.index)
 
 
-def _spans_text(spans: Sequence[Span]) -> str:
+def spans_text(spans: Sequence[Span]) -> str:
+    """How a record says in which releases a finding shows."""
     written = [
         "{" + ", ".join(f'{name}: "{release}"' for name, release in span.model_dump(exclude_none=True).items()) + "}"
         for span in spans

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from feedback_ledger.loader import Record
+from feedback_ledger.matrix import matrices
 from feedback_ledger.model import Disclosure, Evidence, Finding, Severity, Span, Status, Verdict
 from feedback_ledger.text import environment, outcome, rate, shortened, versions_lines
 from feedback_ledger.verdict import judge
@@ -183,4 +184,5 @@ def render_feedback(templates: Mapping[str, str], title: str, entries: Iterable[
         summary=_summary(public, verified, len(everyone) - len(public)),
         verified=verified,
         unverified=[entry for entry in public if not entry.captures],
+        matrices=matrices([(entry.finding, entry.captures) for entry in verified]),
     )

@@ -8,6 +8,7 @@ from feedback_ledger import releases
 from feedback_ledger.book import Ledger
 from feedback_ledger.captures import current_captures
 from feedback_ledger.loader import Record
+from feedback_ledger.matrix import matrices
 from feedback_ledger.ordering import in_order
 from feedback_ledger.report import columns
 from feedback_ledger.verdict import judge
@@ -27,6 +28,16 @@ def list_text(book: Ledger, records: Sequence[Record]) -> str:
         for r in records
     ]
     return columns(rows) if rows else "no findings yet; `new` starts one"
+
+
+def matrix_text(book: Ledger, records: Sequence[Record]) -> str:
+    """Findings by releases from stored evidence, a table for each target."""
+    made = matrices([(record.finding, current_captures(book, record)[0]) for record in records])
+    tables = []
+    for matrix in made:
+        rows = [("", *matrix.releases, ""), *((name, *cells, "") for name, cells in matrix.rows)]
+        tables.append(f"{matrix.target}\n{columns(rows)}")
+    return "\n\n".join(tables) or "no target was run on more than one release; `sweep` does that"
 
 
 def _tested(book: Ledger, record: Record) -> str:

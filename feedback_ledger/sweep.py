@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from feedback_ledger import releases
@@ -44,25 +44,24 @@ def _same(old: Span, new: Span) -> bool:
 
 
 def releases_of(book: Ledger, records: Sequence[Record], span: str | None) -> dict[str, list[str]]:
-    """The releases of every target that the records are about, oldest first: those published, and those that the
-    ledger knows.
+    """The releases to run for each record, by its stem, oldest first: those published since the target's `since`, the
+    tested one, and those that the record itself names.
 
     `span` is `A..B`. Raises UsageError if an index can't tell, or if nothing is left to run.
     """
+    published: dict[str, list[str]] = {}
     found: dict[str, list[str]] = {}
     for record in records:
         name, target = record.finding.target, book.target(record.finding)
-        if name not in found:
-            found[name] = releases.published(name, target)
-            if not found[name]:
+        if name not in published:
+            published[name] = releases.published(name, target)
+            if not published[name]:
                 raise UsageError(f"target {name} has no releases; there is nothing to sweep")
         tested = releases.tested(target)
-        known = {*record.finding.recorded_releases, *([tested] if tested else [])}
-        found[name] = in_order({*found[name], *known})
-    if span is not None:
-        found = {name: [release for release in all_of if in_range(release, span)] for name, all_of in found.items()}
-        if empty := [name for name, all_of in found.items() if not all_of]:
-            raise UsageError(f"no release of {', '.join(empty)} lies in {span}")
+        known = {*published[name], *record.finding.recorded_releases, *([tested] if tested else [])}
+        found[record.stem] = [r for r in in_order(known) if span is None or in_range(r, span)]
+        if not found[record.stem]:
+            raise UsageError(f"no release of {name} lies in {span}")
     return found
 
 
@@ -70,7 +69,7 @@ def sweep(session: Session, book: Ledger, records: Sequence[Record], over: Mappi
     """Runs each record on each release of its target. A fix is proposed only where the release before it was seen to
     show the finding in this very session; one whose evidence was at hand is therefore run again.
     """
-    pairs = [(record, release) for record in records for release in over[record.finding.target]]
+    pairs = [(record, release) for record in records for release in over[record.stem]]
     cells = dict(zip(((r.stem, release) for r, release in pairs), session.run_on(pairs, controls=False), strict=True))
     controls = [
         (record, span.last_affected)
@@ -82,7 +81,7 @@ def sweep(session: Session, book: Ledger, records: Sequence[Record], over: Mappi
     again = session.rerun(controls)
     for (record, release), outcome in zip(controls, again, strict=True):
         cells[record.stem, release] = outcome
-    return [_row(book, record, over[record.finding.target], cells) for record in records]
+    return [_row(book, record, over[record.stem], cells) for record in records]
 
 
 Cells = dict[tuple[str, str], Outcome]
@@ -112,7 +111,7 @@ def _verdicts(book: Ledger, record: Record, cells: Cells) -> list[tuple[str, Ver
 
 @dataclass(frozen=True)
 class Bisection:
-    """Every change of verdict that was found, what was seen of each release, and how many runs it took."""
+    """Every change of verdict that was found, what was seen of each release, and on how many it was run just now."""
 
     record: Record
     releases: tuple[str, ...]
@@ -126,10 +125,8 @@ class Bisection:
         return all(self.seen[change.before].fresh for change in self.changes if change.became is Verdict.GONE)
 
 
-def bisect(
-    session: Session, record: Record, over: Sequence[str], *, thorough: bool, tell: Callable[[str], None]
-) -> Bisection:
-    """Runs as few releases as it takes to name every change, one after the other; `tell` hears which is next.
+def bisect(session: Session, record: Record, over: Sequence[str], *, thorough: bool) -> Bisection:
+    """Runs as few releases as it takes to name every change, one after the other.
 
     What was run here before and has not changed is taken as it is, which is how an interrupted bisection goes on; the
     last release before a fix is run again unless it was run just now.
@@ -138,12 +135,11 @@ def bisect(
     while (
         release := next_probe(over, {r: o.judgement.verdict for r, o in seen.items()}, thorough=thorough)
     ) is not None:
-        tell(release)
         (seen[release],) = session.run_on([(record, release)], controls=False)
     found = changes(over, {release: outcome.judgement.verdict for release, outcome in seen.items()})
     controls = [(record, c.before) for c in found if c.became is Verdict.GONE and not seen[c.before].fresh]
     for (_, release), outcome in zip(controls, session.rerun(controls), strict=True):
         seen[str(release)] = outcome
     verdicts = {release: outcome.judgement.verdict for release, outcome in seen.items()}
-    runs = sum(outcome.judgement.runs for outcome in seen.values() if outcome.fresh)
-    return Bisection(record, tuple(over), seen, tuple(changes(over, verdicts)), runs)
+    fresh = sum(outcome.fresh for outcome in seen.values())
+    return Bisection(record, tuple(over), seen, tuple(changes(over, verdicts)), fresh)

@@ -5,6 +5,7 @@ The rule behind every branch: what could not be judged is never called gone.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import assert_never
@@ -26,6 +27,9 @@ from feedback_ledger.model import (
     compiled,
 )
 from feedback_ledger.ordering import is_affected, is_before_it
+
+# How Python and Node name what went wrong; the line that does is seldom the last.
+_ERROR = re.compile(r"(?:^|\s)[\w.]*(?:Error|Exception)(?: \[\w+\])?:")
 
 
 def judge(finding: Finding, evidence: Evidence) -> Judgement:
@@ -86,7 +90,7 @@ def _ended(run: Observation) -> str:
     if run.exit == 0:
         return "" if run.stdout or run.stderr else "; it printed nothing"
     lines = [line.strip() for line in _text(run.stderr).splitlines() if line.strip()]
-    telling = [line for line in lines if "rror" in line] or lines
+    telling = [line for line in lines if _ERROR.search(line)] or lines
     return f"; exit {run.exit}" + (f": {telling[-1][:200]}" if telling else "")
 
 

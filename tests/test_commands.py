@@ -14,7 +14,8 @@ import pytest
 import yaml
 
 from feedback_ledger import scaffold
-from feedback_ledger.cli import _COMMANDS, main
+from feedback_ledger.cli import main
+from feedback_ledger.commands import COMMANDS
 from feedback_ledger.issue import MOST_CHARACTERS, issue_address, pinned
 from tests.ledgers import finding, run_command, settings
 
@@ -351,7 +352,7 @@ def test_addresses_stay_short_enough_for_browsers() -> None:
 
 def test_every_command_and_option_is_documented() -> None:
     readme = (ROOT / "README.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()
-    for name in _COMMANDS:
+    for name in COMMANDS:
         assert f"feedback-ledger {name}" in readme, name
 
 
