@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import shutil
 import sys
 
@@ -23,6 +24,9 @@ def diagnose(book: Ledger) -> tuple[str, bool]:
         "requirements:",
         *_indented(columns(_requirements(book)) or "none"),
     ]
+    fixtures = [(name, shlex.join(fixture.command)) for name, fixture in sorted(book.settings.fixtures.items())]
+    if fixtures:
+        lines += ["", "fixtures, started when a finding asks for them:", *_indented(columns(fixtures))]
     weak = _weak(book)
     lines += ["", "records:", f"  {len(book.records)} in order, {len(book.problems)} problems"]
     lines += _indented("\n".join(map(str, book.problems)))

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 
 from feedback_ledger.model import Event
 from feedback_ledger.outcome import Outcome
-from feedback_ledger.report import NEEDS_A_PERSON, details, summary_line, verdict_words, where
+from feedback_ledger.report import (
+    NEEDS_A_PERSON,
+    details,
+    public_reason,
+    public_title,
+    summary_line,
+    verdict_words,
+    where,
+)
 from feedback_ledger.text import cell, fenced
 
 _NOT_IN_XML = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "�")
@@ -40,7 +48,7 @@ def as_junit(title: str, outcomes: Sequence[Outcome]) -> str:
 
 def _junit_case(suite: ET.Element, outcome: Outcome) -> None:
     finding = outcome.record.finding
-    name = f"{finding.id}: {finding.title}".translate(_NOT_IN_XML)
+    name = f"{finding.id}: {public_title(finding)}".translate(_NOT_IN_XML)
     case = ET.SubElement(suite, "testcase", classname=where(outcome), name=name, time=f"{outcome.duration_s:.3f}")
     if outcome.event in NEEDS_A_PERSON:
         failure = ET.SubElement(
@@ -48,7 +56,7 @@ def _junit_case(suite: ET.Element, outcome: Outcome) -> None:
         )
         failure.text = "\n".join(details(outcome)).translate(_NOT_IN_XML)
     elif outcome.event is Event.NOT_JUDGED:
-        ET.SubElement(case, "skipped", message=outcome.reason.translate(_NOT_IN_XML))
+        ET.SubElement(case, "skipped", message=public_reason(outcome).translate(_NOT_IN_XML))
 
 
 def _said(outcome: Outcome) -> str:
@@ -72,13 +80,17 @@ def as_github(title: str, outcomes: Sequence[Outcome], folder: str) -> GitHub:
     return GitHub("".join(f"{_annotation(outcome, folder)}\n" for outcome in told), _summary(title, outcomes, told))
 
 
+def _claim(outcome: Outcome) -> str:
+    return cell(public_title(outcome.record.finding))
+
+
 def _annotation(outcome: Outcome, folder: str) -> str:
     record = outcome.record
     level = "warning" if outcome.event is Event.NOT_JUDGED else "error"
     file = f"{folder}/" if folder else ""
     place = f"file={_property(f'{file}findings/{record.path.name}')},line={record.line('status')}"
     head = f"{record.finding.id} {outcome.event}"
-    message = "\n".join([f"{_said(outcome)}: {record.finding.title}", *details(outcome)])
+    message = "\n".join([f"{_said(outcome)}: {public_title(record.finding)}", *details(outcome)])
     return f"::{level} {place},title={_property(head)}::{_data(message)}"
 
 
@@ -95,8 +107,7 @@ def _summary(title: str, outcomes: Sequence[Outcome], told: Sequence[Outcome]) -
     if told:
         lines += ["| finding | release | verdict | event | claim |", "|---|---|---|---|---|"]
         lines += [
-            f"| {o.record.finding.id} | {where(o)} | {verdict_words(o)} | {o.event} | {cell(o.record.finding.title)} |"
-            for o in told
+            f"| {' | '.join([o.record.finding.id, where(o), verdict_words(o), o.event, _claim(o)])} |" for o in told
         ]
         for outcome in told:
             if more := details(outcome):

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from feedback_ledger.model import Event, Verdict
+from feedback_ledger.model import Disclosure, Event, Finding, Verdict
 from feedback_ledger.outcome import Outcome
 
 NEEDS_A_PERSON = frozenset({Event.FIXED_UPSTREAM, Event.GONE_UNCONFIRMED, Event.REGRESSED, Event.DRIFTED, Event.FLAKY})
@@ -16,7 +16,7 @@ NEEDS_A_PERSON = frozenset({Event.FIXED_UPSTREAM, Event.GONE_UNCONFIRMED, Event.
 def as_text(outcomes: Sequence[Outcome]) -> str:
     """A line for each outcome, what differs below it where a person has to look, and a line that counts."""
     rows = [
-        (o.record.finding.id, where(o), verdict_words(o), o.event.value, _time(o), o.record.finding.title)
+        (o.record.finding.id, where(o), verdict_words(o), o.event.value, _time(o), public_title(o.record.finding))
         for o in outcomes
     ]
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(5)]
@@ -27,9 +27,23 @@ def as_text(outcomes: Sequence[Outcome]) -> str:
     return "\n".join([*lines, summary_line(outcomes)])
 
 
+def public_title(finding: Finding) -> str:
+    """The claim, unless it is private: what commands print ends up in the logs of CI."""
+    return finding.title if finding.disclosure is Disclosure.PUBLIC else "(private)"
+
+
+def public_reason(outcome: Outcome) -> str:
+    """Why an outcome is what it is, unless the finding is private, as its output and patterns tell what it is about."""
+    if outcome.record.finding.disclosure is Disclosure.PUBLIC or not outcome.reason:
+        return outcome.reason
+    return f"private; `show {outcome.record.finding.id}` after a run tells more"
+
+
 def details(outcome: Outcome) -> list[str]:
     """Why, what the control run said, and how the evidence differs: what a person needs in order to act."""
-    lines = [outcome.reason] if outcome.reason else []
+    lines = [public_reason(outcome)] if outcome.reason else []
+    if outcome.record.finding.disclosure is Disclosure.PRIVATE:
+        return lines
     if outcome.control is not None:
         release, judgement = outcome.control
         lines.append(
@@ -86,11 +100,13 @@ def _plain(outcome: Outcome) -> dict[str, Any]:
         "status": finding.status.value,
         "verdict": outcome.judgement.verdict.value,
         "event": outcome.event.value,
-        "reason": outcome.reason,
+        "reason": public_reason(outcome),
         "hits": outcome.judgement.hits,
         "runs": outcome.judgement.runs,
         "duration_s": round(outcome.duration_s, 2),
     }
+    if finding.disclosure is Disclosure.PRIVATE:
+        return plain
     if outcome.control is not None:
         release, judgement = outcome.control
         plain["control"] = {"release": release, "verdict": judgement.verdict.value, "reason": judgement.reason}

@@ -9,7 +9,7 @@ from feedback_ledger.compare import diff
 from feedback_ledger.matrix import UNTESTED
 from feedback_ledger.model import Verdict
 from feedback_ledger.ordering import in_order
-from feedback_ledger.report import columns, verdict_words
+from feedback_ledger.report import columns, public_reason, verdict_words
 from feedback_ledger.sweep import Bisection, Row
 
 _TELLING = (Verdict.BROKEN, Verdict.BLOCKED, Verdict.DRIFTED, Verdict.FLAKY)
@@ -45,7 +45,7 @@ def _reasons(row: Row) -> list[str]:
     by_reason: dict[tuple[Verdict, str], list[str]] = {}
     for outcome in row.outcomes:
         if outcome.judgement.verdict in _TELLING:
-            key = outcome.judgement.verdict, outcome.reason or outcome.judgement.reason
+            key = outcome.judgement.verdict, public_reason(outcome)
             by_reason.setdefault(key, []).append(str(outcome.release))
     finding = row.record.finding.id
     return [f"  {finding} {', '.join(releases)}: {verdict}: {why}" for (verdict, why), releases in by_reason.items()]
