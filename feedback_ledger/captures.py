@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 
 from feedback_ledger.book import Ledger
 from feedback_ledger.loader import Record
@@ -12,6 +13,14 @@ from feedback_ledger.model import Evidence
 def current_captures(book: Ledger, record: Record) -> tuple[dict[str | None, Evidence], bool]:
     """The evidence of the reproducer as it is now, by release, and whether there is some of an earlier state of it."""
     stored = book.store.read_all(record.stem)
-    digest = hashlib.sha256(record.reproducer.read_bytes()).hexdigest()
-    current = {release: evidence for release, evidence in stored.items() if evidence.reproducer_sha256 == digest}
+    current = current_of(record, stored)
     return current, len(current) < len(stored)
+
+
+def current_of(record: Record, stored: Mapping[str | None, Evidence]) -> dict[str | None, Evidence]:
+    """The evidence that is of the reproducer as it is now; that of an earlier state of it says nothing any more."""
+    try:
+        digest = hashlib.sha256(record.reproducer.read_bytes()).hexdigest()
+    except OSError:
+        return {}
+    return {release: evidence for release, evidence in stored.items() if evidence.reproducer_sha256 == digest}

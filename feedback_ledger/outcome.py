@@ -13,8 +13,9 @@ from feedback_ledger.model import Event, Evidence, Judgement
 class Outcome:
     """What came of one finding on one release.
 
-    `evidence` is what was judged; `stored` what was known before; `control` the release and verdict of the control
-    run, if one was made; `fresh` whether it was run now; `changed` whether evidence was written.
+    `evidence` is what was judged; `stored` what was known of that release before; `baseline` what to hold it against;
+    `control` the release and verdict of the control run, if one was made; `fresh` whether it was run now; `changed`
+    whether evidence was written.
     """
 
     record: Record
@@ -25,11 +26,12 @@ class Outcome:
     duration_s: float = 0.0
     evidence: Evidence | None = None
     stored: Evidence | None = None
+    baseline: Evidence | None = None
     control: tuple[str, Judgement] | None = None
     fresh: bool = True
     changed: bool = False
 
     @property
     def diff(self) -> str:
-        """How what was judged differs from what was stored before."""
-        return diff(self.stored, self.evidence) if self.stored and self.evidence else ""
+        """How what was judged differs from the baseline."""
+        return diff(self.baseline, self.evidence) if self.baseline and self.evidence else ""

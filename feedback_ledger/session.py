@@ -15,6 +15,7 @@ from typing import Self
 
 from feedback_ledger import releases
 from feedback_ledger.book import Ledger
+from feedback_ledger.captures import current_of
 from feedback_ledger.compare import outcome_facts, same_facts
 from feedback_ledger.environment import Environments
 from feedback_ledger.fixtures import Fixtures
@@ -81,8 +82,12 @@ class Session:
 
     def run_on(self, pairs: Sequence[tuple[Record, str | None]], *, controls: bool = True) -> list[Outcome]:
         """Runs records on releases, side by side where they may be; the outcomes in the order of the pairs."""
-        stored = {record.stem: self._ledger.store.read_all(record.stem) for record, _ in pairs}
-        due = [_Due(record, release, stored[record.stem], controls) for record, release in pairs]
+        known = {record.stem: self._ledger.store.read_all(record.stem) for record, _ in pairs}
+        current = {record.stem: current_of(record, known[record.stem]) for record, _ in pairs}
+        due = [
+            _Due(record, release, known[record.stem].get(release), current[record.stem], controls)
+            for record, release in pairs
+        ]
         done: dict[_Due, Outcome] = {}
         together = sorted((one for one in due if not one.alone), key=lambda one: -one.expected_s)
         for group in (together, *([one] for one in due if one.alone)):
@@ -137,7 +142,9 @@ class Session:
             judgement = judge(record.finding, known)
             event, reason = event_on(record.finding, release, judgement)
             if event is Event.AS_RECORDED or self._options.resume:
-                return Outcome(record, release, judgement, event, reason, known.duration_s, known, known, fresh=False)
+                return Outcome(
+                    record, release, judgement, event, reason, known.duration_s, known, known, known, fresh=False
+                )
         self._listen("start", record.finding.id)
         supervisor = self._idle.get()
         try:
@@ -151,7 +158,7 @@ class Session:
 
     def _run_now(self, due: _Due, release: str | None, known: Evidence | None, supervisor: Supervisor) -> Outcome:
         record, finding = due.record, due.record.finding
-        rate = _rate(finding, due.stored)
+        rate = _rate(finding, due.current)
         more = _Enough(finding.reproducer, self._options, rate).more
         captured = self._runner.capture(record, self._ledger.target(finding), release, supervisor, more)
         if isinstance(captured, NotCaptured):
@@ -168,7 +175,7 @@ class Session:
             quiet = f"{before}; that all {judgement.runs} runs miss it has a chance of {chance:.2%}"
             reason = f"{reason}; {quiet}" if reason else quiet
         took = sum(run.duration_s for run in captured.runs)
-        return Outcome(record, release, judgement, event, reason, took, evidence, known)
+        return Outcome(record, release, judgement, event, reason, took, evidence, known, due.baseline)
 
     def _hider(self, record: Record, evidence: Evidence) -> str | None:
         """Another finding about the same target that the output shows: it may have come first and hidden this one."""
@@ -199,12 +206,18 @@ class Session:
         """Runs the same reproducer on the last release known to be affected: only if it still shows there, here, it
         is fixed.
         """
-        known_bad = control_release(outcome.record, outcome.release, due.stored)
+        known_bad = control_release(outcome.record, outcome.release, due.current)
         if known_bad is None:
             return outcome
-        control = self._run_now(due, known_bad, None, supervisor).judgement
-        event, reason = event_on(outcome.record.finding, outcome.release, outcome.judgement, control)
-        return replace(outcome, event=event, reason=reason or outcome.reason, control=(known_bad, control))
+        control = self._run_now(due, known_bad, None, supervisor)
+        event, reason = event_on(outcome.record.finding, outcome.release, outcome.judgement, control.judgement)
+        return replace(
+            outcome,
+            event=event,
+            reason=reason or outcome.reason,
+            control=(known_bad, control.judgement),
+            baseline=control.evidence or outcome.baseline,
+        )
 
     def _written(self, outcome: Outcome) -> Outcome:
         """Writes what a reader would care about; evidence that was judged is never replaced by a run that broke."""
@@ -226,16 +239,19 @@ class Session:
 
 @dataclass(frozen=True, eq=False)
 class _Due:
-    """One record on one release, with the evidence that is stored of it."""
+    """One record on one release: the evidence that is stored of it, and all that there is of the reproducer as it is."""
 
     record: Record
     release: str | None
-    stored: Mapping[str | None, Evidence]
+    known: Evidence | None
+    current: Mapping[str | None, Evidence]
     controls: bool = True
 
     @property
-    def known(self) -> Evidence | None:
-        return self.stored.get(self.release)
+    def baseline(self) -> Evidence | None:
+        """What to hold a capture against: that of the same release, else of the last one that showed the finding."""
+        last_bad = control_release(self.record, self.release, self.current)
+        return self.current.get(self.release) or self.current.get(last_bad)
 
     @property
     def alone(self) -> bool:
@@ -267,9 +283,9 @@ class _Enough:
         return quiet and self.rate is not None and len(seen) < runs_for_silence(*self.rate)
 
 
-def _rate(finding: Finding, stored: Mapping[str | None, Evidence]) -> tuple[int, int] | None:
+def _rate(finding: Finding, current: Mapping[str | None, Evidence]) -> tuple[int, int] | None:
     """Hits and runs of the rarest showing that evidence has of a finding that does not show in every run."""
-    seen = [(evidence.hits, evidence.runs) for evidence in stored.values() if 0 < evidence.hits < evidence.runs]
+    seen = [(evidence.hits, evidence.runs) for evidence in current.values() if 0 < evidence.hits < evidence.runs]
     return min(seen, key=lambda rate: rate[0] / rate[1]) if seen and finding.reproducer.min_hits is not None else None
 
 
@@ -287,11 +303,11 @@ def _grouped(runs: Sequence[Observation], signature: Signature) -> tuple[Observa
     return shown, others, len(hits)
 
 
-def control_release(record: Record, tested: str | None, stored: Mapping[str | None, Evidence]) -> str | None:
+def control_release(record: Record, tested: str | None, current: Mapping[str | None, Evidence]) -> str | None:
     """The last release, other than the tested one, that the record or stored evidence knows to be affected."""
     seen = {
         release
-        for release, evidence in stored.items()
+        for release, evidence in current.items()
         if release is not None and judge(record.finding, evidence).verdict is Verdict.REPRODUCES
     }
     candidates = ({*record.finding.known_bad} | seen) - {tested}

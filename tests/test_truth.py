@@ -83,6 +83,8 @@ def test_fixed_upstream_takes_a_control_run_in_the_same_session(world: World) ->
     assert (outcome.judgement.verdict, outcome.event) == (Verdict.GONE, Event.FIXED_UPSTREAM)
     assert outcome.control is not None
     assert (outcome.control[0], outcome.control[1].verdict) == ("1.0.0", Verdict.REPRODUCES)
+    assert outcome.diff.startswith("--- thing 1.0.0\n+++ thing 2.0.0\n")
+    assert "-stdout: late\n+stdout: in time" in outcome.diff
 
 
 def test_the_control_run_is_on_the_last_release_known_to_be_affected(world: World) -> None:
