@@ -239,7 +239,7 @@ class Session:
 
 @dataclass(frozen=True, eq=False)
 class _Due:
-    """One record on one release: the evidence that is stored of it, and all that there is of the reproducer as it is."""
+    """One record on one release, the evidence stored of it, and all that there is of the reproducer as it is now."""
 
     record: Record
     release: str | None
