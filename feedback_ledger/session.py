@@ -16,20 +16,16 @@ from typing import Self
 from feedback_ledger import releases
 from feedback_ledger.book import Ledger
 from feedback_ledger.captures import current_of
-from feedback_ledger.compare import outcome_facts, same_facts
+from feedback_ledger.compare import same_facts
 from feedback_ledger.environment import Environments
 from feedback_ledger.fixtures import Fixtures
-from feedback_ledger.history import chance_of_silence, runs_for_silence
+from feedback_ledger.gathering import Enough, grouped, rate_of
+from feedback_ledger.history import chance_of_silence
 from feedback_ledger.loader import Record
 from feedback_ledger.model import (
     Event,
     Evidence,
-    Finding,
     Judgement,
-    Observation,
-    OtherOutcome,
-    Reproducer,
-    Signature,
     Status,
     Verdict,
 )
@@ -39,7 +35,7 @@ from feedback_ledger.ordering import in_order
 from feedback_ledger.outcome import Outcome
 from feedback_ledger.processes import Supervisor
 from feedback_ledger.runner import Capture, NotCaptured, Runner
-from feedback_ledger.verdict import event_on, judge, judge_one, unmet
+from feedback_ledger.verdict import event_on, judge, unmet
 
 Listener = Callable[[str, str], None]
 """Hears what is being done: `(what, about which finding)`; `what` is "start" or "done"."""
@@ -158,8 +154,8 @@ class Session:
 
     def _run_now(self, due: _Due, release: str | None, known: Evidence | None, supervisor: Supervisor) -> Outcome:
         record, finding = due.record, due.record.finding
-        rate = _rate(finding, due.current)
-        more = _Enough(finding.reproducer, self._options, rate).more
+        rate = rate_of(finding, due.current)
+        more = Enough(finding.reproducer, self._options, rate).more
         captured = self._runner.capture(record, self._ledger.target(finding), release, supervisor, more)
         if isinstance(captured, NotCaptured):
             judgement = Judgement(captured.verdict, captured.reason)
@@ -187,7 +183,7 @@ class Session:
         return None
 
     def _evidence(self, record: Record, release: str | None, captured: Capture) -> Evidence:
-        shown, others, hits = _grouped(captured.runs, record.finding.reproducer.signature)
+        shown, others, hits = grouped(captured.runs, record.finding.reproducer.signature)
         return Evidence(
             finding=record.stem,
             target=record.finding.target,
@@ -260,47 +256,6 @@ class _Due:
     @property
     def expected_s(self) -> float:
         return self.known.duration_s * self.known.runs if self.known else self.record.finding.reproducer.timeout_s
-
-
-@dataclass(frozen=True)
-class _Enough:
-    """When to stop running a finding: after the runs that were asked for, and for one that is flaky only after so many
-    quiet runs that it is unlikely to be there still.
-    """
-
-    reproducer: Reproducer
-    options: Options
-    rate: tuple[int, int] | None
-
-    def more(self, seen: Sequence[Observation]) -> bool:
-        verdicts = [judge_one(self.reproducer.signature, run).verdict for run in seen]
-        hits = verdicts.count(Verdict.REPRODUCES)
-        if not self.options.write and self.reproducer.min_hits is not None and hits >= self.reproducer.min_hits:
-            return False  # a check needs no rate
-        if len(seen) < (self.options.runs or self.reproducer.runs):
-            return True
-        quiet = all(verdict is Verdict.GONE for verdict in verdicts)
-        return quiet and self.rate is not None and len(seen) < runs_for_silence(*self.rate)
-
-
-def _rate(finding: Finding, current: Mapping[str | None, Evidence]) -> tuple[int, int] | None:
-    """Hits and runs of the rarest showing that evidence has of a finding that does not show in every run."""
-    seen = [(evidence.hits, evidence.runs) for evidence in current.values() if 0 < evidence.hits < evidence.runs]
-    return min(seen, key=lambda rate: rate[0] / rate[1]) if seen and finding.reproducer.min_hits is not None else None
-
-
-def _grouped(runs: Sequence[Observation], signature: Signature) -> tuple[Observation, tuple[OtherOutcome, ...], int]:
-    """The run to show (one that shows the finding, if any does), each outcome that differs from it, and the number of
-    hits.
-    """
-    hits = [run for run in runs if judge_one(signature, run).verdict is Verdict.REPRODUCES]
-    shown = (hits or runs)[0]
-    outcomes: dict[tuple[object, ...], list[Observation]] = {}
-    for run in runs:
-        outcomes.setdefault(outcome_facts(run), []).append(run)
-    del outcomes[outcome_facts(shown)]
-    others = tuple(OtherOutcome(**dict(same[0]), times=len(same)) for same in outcomes.values())
-    return shown, others, len(hits)
 
 
 def control_release(record: Record, tested: str | None, current: Mapping[str | None, Evidence]) -> str | None:

@@ -20,7 +20,7 @@ LAYERS = [
     {"loader", "requirements"},
     {"environment"},
     {"book", "outcome", "scaffold", "releases"},
-    {"runner", "captures", "notes", "report", "matrix"},
+    {"runner", "captures", "notes", "report", "matrix", "gathering"},
     {"render", "formats", "osv"},
     {"issue", "session", "show", "doctor"},
     {"ledger", "sweep"},
