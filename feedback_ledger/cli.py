@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from feedback_ledger import __version__
-from feedback_ledger.commands import COMMANDS, OK, WRONG
+from feedback_ledger.commands import COMMANDS, FORMATS, OK, WRONG
 from feedback_ledger.errors import LedgerError, UsageError
 from feedback_ledger.model import MOST_RUNS
 
@@ -103,9 +103,7 @@ def _parser() -> _Parser:
             "--recapture", action="store_true", help="write evidence even if only dates or durations changed"
         )
     made["run"].add_argument("--keep-going", action="store_true", help="run the good records even if others are bad")
-    made["check"].add_argument(
-        "--format", choices=("text", "json"), default="text", help="how to print (default: text)"
-    )
+    made["check"].add_argument("--format", choices=FORMATS, default="text", help="how to print (default: text)")
     made["check"].add_argument("--strict", action="store_true", help="fail also when something could not be judged")
     made["render"].add_argument("--check", action="store_true", help="only say whether FEEDBACK.md is stale")
     made["render"].add_argument("--draft", action="store_true", help="print it instead of writing it")

@@ -29,6 +29,7 @@ from feedback_ledger.verdict import judge
 if TYPE_CHECKING:
     from feedback_ledger.session import Session
 
+FORMATS = ("text", "json", "junit", "github")
 OK, NEEDS_A_PERSON, WRONG, NOT_JUDGED = 0, 1, 2, 3
 
 

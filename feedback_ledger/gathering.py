@@ -10,7 +10,6 @@ from feedback_ledger.history import runs_for_silence
 from feedback_ledger.model import (
     MOST_RUNS,
     Evidence,
-    Finding,
     Observation,
     OtherOutcome,
     Reproducer,
@@ -43,10 +42,10 @@ class Enough:
         return quiet and self.rate is not None and len(seen) < min(runs_for_silence(*self.rate), MOST_RUNS)
 
 
-def rate_of(finding: Finding, current: Mapping[str | None, Evidence]) -> tuple[int, int] | None:
+def rate_of(current: Mapping[str | None, Evidence]) -> tuple[int, int] | None:
     """Hits and runs of the rarest showing that evidence has of a finding that does not show in every run."""
     seen = [(evidence.hits, evidence.runs) for evidence in current.values() if 0 < evidence.hits < evidence.runs]
-    return min(seen, key=lambda rate: rate[0] / rate[1]) if seen and finding.reproducer.min_hits is not None else None
+    return min(seen, key=lambda rate: rate[0] / rate[1]) if seen else None
 
 
 def grouped(runs: Sequence[Observation], signature: Signature) -> tuple[Observation, tuple[OtherOutcome, ...], int]:

@@ -154,7 +154,7 @@ class Session:
 
     def _run_now(self, due: _Due, release: str | None, known: Evidence | None, supervisor: Supervisor) -> Outcome:
         record, finding = due.record, due.record.finding
-        rate = rate_of(finding, due.current)
+        rate = rate_of(due.current)
         more = Enough(finding.reproducer, self._options, rate).more
         captured = self._runner.capture(record, self._ledger.target(finding), release, supervisor, more)
         if isinstance(captured, NotCaptured):
@@ -165,11 +165,7 @@ class Session:
         event, reason = event_on(finding, release, judgement)
         if event is Event.DRIFTED and (hider := self._hider(record, evidence)):
             reason = f"{reason}; may be hidden by {hider}"
-        if judgement.verdict is Verdict.GONE and rate is not None:
-            chance = chance_of_silence(*rate, judgement.runs)
-            before = f"seen in {rate[0]} of {rate[1]} runs before"
-            quiet = f"{before}; that all {judgement.runs} runs miss it has a chance of {chance:.2%}"
-            reason = f"{reason}; {quiet}" if reason else quiet
+        reason = _with_chance(reason, judgement, rate)
         took = sum(run.duration_s for run in captured.runs)
         return Outcome(record, release, judgement, event, reason, took, evidence, known, due.baseline)
 
@@ -210,7 +206,7 @@ class Session:
         return replace(
             outcome,
             event=event,
-            reason=reason or outcome.reason,
+            reason=_with_chance(reason, outcome.judgement, rate_of(due.current)),
             control=(known_bad, control.judgement),
             baseline=control.evidence or outcome.baseline,
         )
@@ -231,6 +227,16 @@ class Session:
         self._ledger.store.write(new)
         self._notes.remember(outcome.record, outcome.release, new)
         return replace(outcome, changed=True)
+
+
+def _with_chance(reason: str, judgement: Judgement, rate: tuple[int, int] | None) -> str:
+    """For a flaky finding that is gone, also how likely it is that it only kept quiet."""
+    if judgement.verdict is not Verdict.GONE or rate is None:
+        return reason
+    chance = chance_of_silence(*rate, judgement.runs)
+    seen = f"seen in {rate[0]} of {rate[1]} runs before"
+    quiet = f"{seen}; that all {judgement.runs} runs miss it has a chance of {chance:.2%}"
+    return f"{reason}; {quiet}" if reason else quiet
 
 
 @dataclass(frozen=True, eq=False)
