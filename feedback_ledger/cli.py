@@ -15,7 +15,7 @@ from typing import NoReturn
 from feedback_ledger import __version__
 from feedback_ledger.commands import COMMANDS, FORMATS, OK, WRONG
 from feedback_ledger.errors import LedgerError, UsageError
-from feedback_ledger.model import MOST_RUNS
+from feedback_ledger.model import MOST_RUNS, RELEASE
 
 INTERRUPTED = 130
 _PROGRAM = "feedback-ledger"
@@ -90,7 +90,7 @@ def _parser() -> _Parser:
         made[name].add_argument("--target", metavar="T", help="only findings about this target")
         made[name].add_argument("--shard", type=_shard, metavar="I/N", help="the I-th of N parts of the findings")
         which = made[name].add_mutually_exclusive_group()
-        which.add_argument("--release", metavar="V", help="test this release of the target")
+        which.add_argument("--release", type=_release, metavar="V", help="test this release of the target")
         which.add_argument("--latest", action="store_true", help="test the newest published release")
         made[name].add_argument("--runs", type=_runs, metavar="N", help="run each N times")
     for name in ("build", "run", "check", "sweep"):
@@ -122,7 +122,10 @@ def _parser() -> _Parser:
     made["show"].add_argument("id", metavar="ID")
     made["issue"].add_argument("id", metavar="ID")
     made["issue"].add_argument(
-        "--release", metavar="V", help="on this release (default: the tested or, if fixed, the last affected)"
+        "--release",
+        type=_release,
+        metavar="V",
+        help="on this release (default: the tested or, if fixed, the last affected)",
     )
     made["issue"].add_argument("--no-run", action="store_true", help="from stored evidence, without running anything")
     made["issue"].add_argument(
@@ -150,6 +153,12 @@ def _shard(word: str) -> tuple[int, int]:
     if not 1 <= _number(part) <= _number(of):
         raise argparse.ArgumentTypeError(f"expected I/N with I from 1 to N, such as 2/4, found {word!r}")
     return _number(part), _number(of)
+
+
+def _release(word: str) -> str:
+    if not re.fullmatch(RELEASE, word):
+        raise argparse.ArgumentTypeError(f"expected a release such as 1.2.3, found {word!r}")
+    return word
 
 
 def _span(word: str) -> str:

@@ -83,10 +83,13 @@ def _print_check(book: Ledger, outcomes: Sequence[Outcome], form: str) -> None:
         case "github":
             said = formats.as_github(book.title, outcomes, _below_repository(book.root))
             sys.stdout.write(said.annotations)
-            print(report.as_text(outcomes))
+            print(report.as_text(outcomes).replace("##[", "## ["))  # GitHub obeys `##[command]` anywhere in a line
             if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
-                with Path(summary).open("a", encoding="utf-8") as file:
-                    file.write(said.summary)
+                try:
+                    with Path(summary).open("a", encoding="utf-8") as file:
+                        file.write(said.summary)
+                except OSError as error:
+                    raise UsageError(f"GITHUB_STEP_SUMMARY cannot be written: {error.strerror}") from error
         case _:
             print(report.as_text(outcomes))
 

@@ -106,7 +106,11 @@ class Environments:
                 shutil.rmtree(folder, ignore_errors=True)
                 why = said.ended.reason if isinstance(said.ended, NotRun) else said.stderr
                 return self._unavailable(why)
-        environment = _looked_at(wanted, folder)
+        try:
+            environment = _looked_at(wanted, folder)
+        except (OSError, ValueError, KeyError) as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            return self._unavailable(f"the installer said that it was done, but left no {wanted.named}: {error}")
         note = {"wanted": wanted.requirements, "ecosystem": wanted.ecosystem, "interpreter": environment.interpreter}
         write_whole(folder / "ready.json", json.dumps({**note, "packages": environment.packages}, indent=1))
         return environment
@@ -139,7 +143,8 @@ def _npm_steps(wanted: Wanted, folder: Path) -> list[tuple[str, ...]] | Unavaila
         return Unavailable(Verdict.BLOCKED, "needs npm, which is not on the PATH")
     folder.mkdir(parents=True, exist_ok=True)
     quiet = ("--no-audit", "--no-fund", "--no-package-lock", "--no-save", "--loglevel=error", "--ignore-scripts")
-    return [(npm, "install", *quiet, "--prefix", str(folder), *wanted.requirements)] if wanted.requirements else []
+    install = (npm, "install", *quiet, "--prefix", str(folder), "--", *wanted.requirements)
+    return [install] if wanted.requirements else []
 
 
 def _looked_at(wanted: Wanted, folder: Path) -> Environment:

@@ -13,7 +13,7 @@ from feedback_ledger.model import Span, Verdict
 
 SILENCE = 0.01
 """The chance of a silent pass that a claim of `gone` may leave for a flaky finding."""
-_KNOWN = (Verdict.REPRODUCES, Verdict.GONE)
+KNOWN = (Verdict.REPRODUCES, Verdict.GONE)
 
 
 def spans(verdicts: Sequence[tuple[str, Verdict]]) -> tuple[Span, ...]:
@@ -49,7 +49,7 @@ class Change:
 
 def changes(releases: Sequence[str], verdicts: Mapping[str, Verdict]) -> list[Change]:
     """Every change between neighbours of the releases that were judged."""
-    judged = [release for release in releases if verdicts.get(release) in _KNOWN]
+    judged = [release for release in releases if verdicts.get(release) in KNOWN]
     found = []
     for before, after in itertools.pairwise(judged):
         if verdicts[before] is not verdicts[after]:
@@ -67,7 +67,7 @@ def next_probe(releases: Sequence[str], verdicts: Mapping[str, Verdict], *, thor
     judged is stepped over to the nearest one that was not tried.
     """
     untried = [index for index, release in enumerate(releases) if release not in verdicts]
-    judged = [index for index, release in enumerate(releases) if verdicts.get(release) in _KNOWN]
+    judged = [index for index, release in enumerate(releases) if verdicts.get(release) in KNOWN]
     if not untried:
         return None
     if not judged or untried[0] < judged[0]:

@@ -194,7 +194,8 @@ Title = Annotated[Text, AfterValidator(_is_one_line)]
 Pattern = Annotated[str, AfterValidator(_is_pattern)]
 Seconds = Annotated[float, Strict(), Field(gt=0, le=_LONGEST_S, allow_inf_nan=False)]
 Count = Annotated[StrictInt, Field(ge=1, le=MOST_RUNS)]
-Release = Annotated[str, StringConstraints(pattern=r"^[0-9A-Za-z][0-9A-Za-z.+_!-]*$")]
+RELEASE = r"^[0-9A-Za-z][0-9A-Za-z.+_!-]*$"
+Release = Annotated[str, StringConstraints(pattern=RELEASE)]
 Name = Annotated[
     str,
     StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$"),

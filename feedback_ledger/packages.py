@@ -22,7 +22,7 @@ from feedback_ledger.ordering import in_range
 
 _BLOCK = r"(?m)^{c} /// script[ \t]*$\n(?P<content>(?:^{c}(?:| .*)$\n)+?)^{c} ///[ \t]*$"
 _COMMENTS = {Ecosystem.PYPI: "#", Ecosystem.NPM: "//"}
-_NPM_NAME = re.compile(r"(?P<name>(?:@[a-z0-9._~-]+/)?[a-z0-9._~-]+)(?:@(?P<version>[^@\s]+))?")
+_NPM_NAME = re.compile(r"(?P<name>(?:@[a-z0-9~][a-z0-9._~-]*/)?[a-z0-9~][a-z0-9._~-]*)(?:@(?P<version>[^@\s]+))?")
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,14 @@ import sys
 from collections.abc import Sequence
 
 from feedback_ledger.errors import UsageError
-from feedback_ledger.model import Ecosystem, Target
+from feedback_ledger.model import RELEASE, Ecosystem, Target
 from feedback_ledger.ordering import in_order, in_range
 from feedback_ledger.requirements import command_version
 
 _ASK_LIMIT_S = 120.0
+_UNREACHABLE = re.compile(r"connection broken by .*?>: (?P<why>[^'\"]+)")
+_NOISE = re.compile(r"npm error A complete log|\s*$")
+_NPM_CODE = re.compile(r"(?:code|errno|syscall) \S+$")
 
 
 def tested(target: Target) -> str | None:
@@ -60,27 +63,47 @@ def _from_pip(name: str, package: str) -> list[str]:
 
 
 def _from_npm(name: str, package: str) -> list[str]:
-    said = _ask(name, ["npm", "view", package, "versions", "--json"])
+    said = _ask(name, ["npm", "view", "--fetch-retries=1", package, "versions", "--json"])
     try:
         found = json.loads(said)
     except ValueError:
         found = None
     releases = [found] if isinstance(found, str) else found
-    if not isinstance(releases, list) or not releases or not all(isinstance(release, str) for release in releases):
+    if not isinstance(releases, list) or not releases or not all(map(_is_release, releases)):
         raise UsageError(f"the package index did not say the releases of {name} in a way that can be read")
     # as pip does: a pre-release is tested only by those who name it
     return [release for release in releases if "-" not in release]
 
 
+def _is_release(said: object) -> bool:
+    return isinstance(said, str) and re.fullmatch(RELEASE, said) is not None
+
+
 def _ask(name: str, command: Sequence[str]) -> str:
     try:
         said = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_ASK_LIMIT_S, check=False
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_ASK_LIMIT_S,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UsageError(f"the package index can't be asked for the releases of {name}: {error}") from error
     if said.returncode != 0:
-        errors = [line for line in said.stderr.splitlines() if "error" in line.lower()]
-        why = " ".join((errors or said.stderr.splitlines() or ["it said nothing"])[-1].split())
-        raise UsageError(f"the package index did not say the releases of {name}: {why[:300]}")
+        raise UsageError(f"the package index did not say the releases of {name}: {_why(said.stderr)[:300]}")
     return said.stdout
+
+
+def _why(stderr: str) -> str:
+    """The line that tells: pip names an unreachable index only in a warning, npm ends with where its log is."""
+    if unreachable := _UNREACHABLE.search(stderr):
+        return unreachable["why"]
+    lines = [" ".join(line.split()) for line in stderr.splitlines() if not _NOISE.match(line)]
+    npm = [line.removeprefix("npm error ") for line in lines if line.startswith("npm error ")]
+    if npm:
+        return next((line for line in npm if not _NPM_CODE.match(line)), npm[0])
+    errors = [line for line in lines if "error" in line.lower()]
+    return (errors or lines or ["it said nothing"])[-1]

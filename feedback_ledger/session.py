@@ -221,7 +221,8 @@ class Session:
             stale = old.reproducer_sha256 != new.reproducer_sha256
             if outcome.judgement.verdict is Verdict.BROKEN and before.verdict is not Verdict.BROKEN and not stale:
                 return outcome
-            if same_facts(old, new) and before.verdict is outcome.judgement.verdict and not self._options.recapture:
+            news = self._options.recapture or new.runs > old.runs  # more runs tell more
+            if same_facts(old, new) and before.verdict is outcome.judgement.verdict and not news:
                 self._notes.remember(outcome.record, outcome.release, old)
                 return replace(outcome, evidence=old)
         self._ledger.store.write(new)

@@ -9,9 +9,10 @@ from feedback_ledger import releases
 from feedback_ledger.book import Ledger
 from feedback_ledger.captures import current_captures
 from feedback_ledger.errors import UsageError
-from feedback_ledger.history import Change, changes, next_probe, spans
+from feedback_ledger.gathering import rate_of
+from feedback_ledger.history import KNOWN, Change, changes, next_probe, runs_for_silence, spans
 from feedback_ledger.loader import Record
-from feedback_ledger.model import Span, Verdict
+from feedback_ledger.model import MOST_RUNS, Span, Verdict
 from feedback_ledger.ordering import in_order, in_range
 from feedback_ledger.outcome import Outcome
 from feedback_ledger.session import Session
@@ -71,24 +72,43 @@ def sweep(session: Session, book: Ledger, records: Sequence[Record], over: Mappi
     """
     pairs = [(record, release) for record in records for release in over[record.stem]]
     cells = dict(zip(((r.stem, release) for r, release in pairs), session.run_on(pairs, controls=False), strict=True))
-    controls = [
-        (record, span.last_affected)
+    tried: set[tuple[str, str]] = set()
+    while again := [
+        (record, release)
         for record in records
-        for span in spans(_verdicts(book, record, cells))
-        if span.fixed is not None and span.last_affected is not None
-        if not _is_fresh(cells.get((record.stem, span.last_affected)))
-    ]
-    again = session.rerun(controls)
-    for (record, release), outcome in zip(controls, again, strict=True):
-        cells[record.stem, release] = outcome
+        for release in _to_run_again(book, record, cells)
+        if (record.stem, release) not in tried
+    ]:
+        tried |= {(record.stem, release) for record, release in again}
+        for (record, release), outcome in zip(again, session.rerun(again), strict=True):
+            cells[record.stem, release] = outcome
     return [_row(book, record, over[record.stem], cells) for record in records]
 
 
 Cells = dict[tuple[str, str], Outcome]
 
 
-def _is_fresh(outcome: Outcome | None) -> bool:
-    return outcome is not None and outcome.fresh
+def _to_run_again(book: Ledger, record: Record, cells: Cells) -> list[str]:
+    """The controls of all fixes; and where a finding that shows now and then was quiet, but in too few runs."""
+    known = spans(_verdicts(book, record, cells))
+    mine = {release: outcome for (stem, release), outcome in cells.items() if stem == record.stem}
+    controls = [s.last_affected for s in known if s.last_affected and _says_gone(mine.get(s.fixed or ""))]
+    return [*(release for release in controls if not _confirms(mine.get(release))), *_too_quiet(mine)]
+
+
+def _too_quiet(seen: Mapping[str, Outcome]) -> list[str]:
+    """Where a finding that shows now and then was called gone after fewer runs than that takes."""
+    rate = rate_of({release: outcome.evidence for release, outcome in seen.items() if outcome.evidence is not None})
+    enough = min(runs_for_silence(*rate), MOST_RUNS) if rate else 0
+    return [release for release, outcome in seen.items() if _says_gone(outcome) and outcome.judgement.runs < enough]
+
+
+def _says_gone(outcome: Outcome | None) -> bool:
+    return outcome is not None and outcome.judgement.verdict is Verdict.GONE
+
+
+def _confirms(outcome: Outcome | None) -> bool:
+    return outcome is not None and outcome.fresh and outcome.judgement.verdict is Verdict.REPRODUCES
 
 
 def _row(book: Ledger, record: Record, over: Sequence[str], cells: Cells) -> Row:
@@ -96,16 +116,26 @@ def _row(book: Ledger, record: Record, over: Sequence[str], cells: Cells) -> Row
     unconfirmed = tuple(
         span.fixed
         for span in proposed
-        if span.fixed and not _is_fresh(cells.get((record.stem, span.last_affected or span.introduced)))
+        if span.fixed
+        and _says_gone(cells.get((record.stem, span.fixed)))
+        and not _confirms(cells.get((record.stem, span.last_affected or span.introduced)))
     )
     return Row(record, tuple(cells[record.stem, release] for release in over), proposed, unconfirmed)
 
 
 def _verdicts(book: Ledger, record: Record, cells: Cells) -> list[tuple[str, Verdict]]:
-    """What is known of every release: what this session saw, and before it what stored evidence says."""
+    """What is known of every release: what the record says, over that what stored evidence says, over that what this
+    session saw. A run that could not be judged takes nothing back.
+    """
+    finding = record.finding
     captures, _ = current_captures(book, record)
-    known = {release: judge(record.finding, seen).verdict for release, seen in captures.items() if release is not None}
-    known |= {release: outcome.judgement.verdict for (stem, release), outcome in cells.items() if stem == record.stem}
+    known = dict.fromkeys(finding.known_bad, Verdict.REPRODUCES)
+    known |= {span.fixed: Verdict.GONE for span in finding.affected if span.fixed}
+    seen = [(r, judge(finding, evidence).verdict) for r, evidence in captures.items() if r is not None]
+    seen += [(r, outcome.judgement.verdict) for (stem, r), outcome in cells.items() if stem == record.stem]
+    for release, verdict in seen:
+        if verdict in KNOWN or release not in known:
+            known[release] = verdict
     return [(release, known[release]) for release in in_order(known)]
 
 
@@ -118,11 +148,14 @@ class Bisection:
     seen: Mapping[str, Outcome]
     changes: tuple[Change, ...]
     runs: int
+    lost: tuple[str, ...] = ()
 
     @property
     def is_confirmed(self) -> bool:
         """Whether each fix that is named has a release beside it that was seen to show the finding in this session."""
-        return all(self.seen[change.before].fresh for change in self.changes if change.became is Verdict.GONE)
+        return not self.lost and all(
+            self.seen[change.before].fresh for change in self.changes if change.became is Verdict.GONE
+        )
 
 
 def bisect(session: Session, record: Record, over: Sequence[str], *, thorough: bool) -> Bisection:
@@ -132,14 +165,22 @@ def bisect(session: Session, record: Record, over: Sequence[str], *, thorough: b
     last release before a fix is run again unless it was run just now.
     """
     seen: dict[str, Outcome] = {}
-    while (
-        release := next_probe(over, {r: o.judgement.verdict for r, o in seen.items()}, thorough=thorough)
-    ) is not None:
-        (seen[release],) = session.run_on([(record, release)], controls=False)
-    found = changes(over, {release: outcome.judgement.verdict for release, outcome in seen.items()})
-    controls = [(record, c.before) for c in found if c.became is Verdict.GONE and not seen[c.before].fresh]
-    for (_, release), outcome in zip(controls, session.rerun(controls), strict=True):
-        seen[str(release)] = outcome
-    verdicts = {release: outcome.judgement.verdict for release, outcome in seen.items()}
+    lost: list[str] = []
+    tried: set[str] = set()
+    while True:
+        verdicts = {release: outcome.judgement.verdict for release, outcome in seen.items()}
+        if (release := next_probe(over, verdicts, thorough=thorough)) is not None:
+            (seen[release],) = session.run_on([(record, release)], controls=False)
+            continue
+        found = changes(over, verdicts)
+        again = [c.before for c in found if c.became is Verdict.GONE and not seen[c.before].fresh]
+        again = [release for release in dict.fromkeys([*again, *_too_quiet(seen)]) if release not in tried]
+        if not again:
+            break
+        tried |= set(again)
+        for release, outcome in zip(again, session.rerun([(record, r) for r in again]), strict=True):
+            if seen[release].judgement.verdict is Verdict.REPRODUCES and outcome.judgement.verdict not in KNOWN:
+                lost.append(release)
+            seen[release] = outcome
     fresh = sum(outcome.fresh for outcome in seen.values())
-    return Bisection(record, tuple(over), seen, tuple(changes(over, verdicts)), fresh)
+    return Bisection(record, tuple(over), seen, tuple(found), fresh, tuple(lost))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from feedback_ledger.amend import spans_text
 from feedback_ledger.compare import diff
 from feedback_ledger.matrix import UNTESTED
-from feedback_ledger.model import Verdict
+from feedback_ledger.model import Disclosure, Verdict
 from feedback_ledger.ordering import in_order
 from feedback_ledger.report import columns, public_reason, verdict_words
 from feedback_ledger.sweep import Bisection, Row
@@ -77,7 +77,8 @@ def bisection_text(found: Bisection) -> str:
                 f"  control run on {change.before}: reproduces" if fresh else "  gone, unconfirmed: no control run"
             )
         before, after = found.seen[change.before].evidence, found.seen[change.after].evidence
-        if before is not None and after is not None:
+        private = found.record.finding.disclosure is Disclosure.PRIVATE
+        if before is not None and after is not None and not private:
             lines += [f"  {line}" for line in diff(before, after).splitlines()]
     if not found.changes:
         verdicts = {outcome.judgement.verdict for outcome in found.seen.values()}
@@ -85,6 +86,7 @@ def bisection_text(found: Bisection) -> str:
         lines.append(f"{name}: no change of verdict was found; seen: {seen}")
     for release, outcome in found.seen.items():
         if outcome.judgement.verdict in _TELLING:
-            lines.append(f"  {release}: {outcome.judgement.verdict}: {outcome.judgement.reason}")
+            lines.append(f"  {release}: {outcome.judgement.verdict}: {public_reason(outcome)}")
+    lines += [f"  gone, unconfirmed: {release} showed it before and does not show it now" for release in found.lost]
     tried = f"{found.runs} of {len(found.releases)} releases were run now"
     return "\n".join([*lines, tried if found.runs != 1 else tried.replace("releases were", "releases was")])
