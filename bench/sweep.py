@@ -15,11 +15,12 @@ from pathlib import Path
 
 from bench.common import LEDGER, RECORD, jobs, ratio, timed
 from feedback_ledger.environment import Environments
-from feedback_ledger.model import Ecosystem, Target
 from feedback_ledger.packages import BadHeader, wanted
 from feedback_ledger.processes import Supervisor
 from feedback_ledger.redact import Redactor
 from feedback_ledger.releases import published
+from feedback_ledger.targets import Target
+from feedback_ledger.vocabulary import Ecosystem
 from tests.wheels import make_wheel
 
 RELEASES = [f"1.{number}.0" for number in range(8)]

@@ -8,10 +8,11 @@ from pathlib import Path
 from feedback_ledger.errors import Problem
 from feedback_ledger.loader import Record, target_of
 from feedback_ledger.memory import Memory
-from feedback_ledger.model import Finding, Settings, Target
+from feedback_ledger.model import Finding
 from feedback_ledger.redact import Redactor
 from feedback_ledger.requirements import described
 from feedback_ledger.store import EvidenceStore
+from feedback_ledger.targets import Settings, Target
 
 
 @dataclass(frozen=True)

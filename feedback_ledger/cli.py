@@ -15,7 +15,7 @@ from typing import NoReturn
 from feedback_ledger import __version__
 from feedback_ledger.commands import COMMANDS, FORMATS, OK, WRONG
 from feedback_ledger.errors import LedgerError, UsageError
-from feedback_ledger.model import MOST_RUNS, RELEASE
+from feedback_ledger.fields import MOST_RUNS, RELEASE
 
 INTERRUPTED = 130
 _PROGRAM = "feedback-ledger"

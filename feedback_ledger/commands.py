@@ -19,12 +19,12 @@ from feedback_ledger.errors import BadLedger, UsageError
 from feedback_ledger.files import write_whole
 from feedback_ledger.issue import TooLong, issue_address
 from feedback_ledger.loader import Record
-from feedback_ledger.model import Ecosystem, Event, Verdict
 from feedback_ledger.options import Options
 from feedback_ledger.outcome import Outcome
 from feedback_ledger.progress import Progress
 from feedback_ledger.show import list_text, matrix_text, show_text
 from feedback_ledger.verdict import judge
+from feedback_ledger.vocabulary import Ecosystem, Event, Verdict
 
 if TYPE_CHECKING:
     from feedback_ledger.session import Session

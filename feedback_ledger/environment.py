@@ -20,11 +20,11 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from feedback_ledger.files import write_whole
-from feedback_ledger.model import Ecosystem, Verdict
 from feedback_ledger.packages import Wanted
 from feedback_ledger.processes import Interrupted, Job, NotRun, Supervisor, ask
 from feedback_ledger.redact import Redactor
 from feedback_ledger.requirements import command_version
+from feedback_ledger.vocabulary import Ecosystem, Verdict
 
 _INSTALL_LIMIT_S = 900.0
 _LOOK_S = 0.02

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Self
 
-from feedback_ledger.model import Fixture
 from feedback_ledger.processes import Interrupted, Job, NotRun, Supervisor
+from feedback_ledger.targets import Fixture
 
 _FOREVER_S = 7 * 86_400.0
 _LOOK_S = 0.05

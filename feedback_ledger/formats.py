@@ -6,7 +6,6 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from feedback_ledger.model import Event
 from feedback_ledger.outcome import Outcome
 from feedback_ledger.report import (
     NEEDS_A_PERSON,
@@ -18,6 +17,7 @@ from feedback_ledger.report import (
     where,
 )
 from feedback_ledger.text import cell, fenced
+from feedback_ledger.vocabulary import Event
 
 _NOT_IN_XML = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "�")
 

@@ -6,18 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from feedback_ledger.compare import outcome_facts
+from feedback_ledger.fields import MOST_RUNS
 from feedback_ledger.history import runs_for_silence
-from feedback_ledger.model import (
-    MOST_RUNS,
-    Evidence,
-    Observation,
-    OtherOutcome,
-    Reproducer,
-    Signature,
-    Verdict,
-)
+from feedback_ledger.model import Evidence, Observation, OtherOutcome, Reproducer, Signature
 from feedback_ledger.options import Options
 from feedback_ledger.verdict import judge_one
+from feedback_ledger.vocabulary import Verdict
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from feedback_ledger.model import Span, Verdict
+from feedback_ledger.model import Span
+from feedback_ledger.vocabulary import Verdict
 
 SILENCE = 0.01
 """The chance of a silent pass that a claim of `gone` may leave for a flaky finding."""

@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from feedback_ledger.loader import Record
-from feedback_ledger.model import Ecosystem, Evidence, Status, Target
+from feedback_ledger.model import Evidence
 from feedback_ledger.render import LANGUAGES
+from feedback_ledger.targets import Target
 from feedback_ledger.text import environment, outcome, rate, shortened, versions_lines
+from feedback_ledger.vocabulary import Ecosystem, Status
 
 MOST_CHARACTERS = 65_536
 """What GitHub takes as the body of an issue; a longer one is refused, or lost without a word."""

@@ -14,11 +14,13 @@ from feedback_ledger.files import write_whole
 from feedback_ledger.issue import TooLong, issue_text
 from feedback_ledger.loader import Record, load, target_of
 from feedback_ledger.memory import Memory
-from feedback_ledger.model import Evidence, Settings, Status
+from feedback_ledger.model import Evidence
 from feedback_ledger.redact import Redactor
 from feedback_ledger.render import Entry, render_feedback
 from feedback_ledger.settings import read_settings
 from feedback_ledger.store import EvidenceStore
+from feedback_ledger.targets import Settings
+from feedback_ledger.vocabulary import Status
 
 FEEDBACK = "FEEDBACK.md"
 _TEMPLATES = ("FEEDBACK.md.j2", "issue.md.j2")

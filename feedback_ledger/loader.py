@@ -13,8 +13,10 @@ from pydantic import ValidationError
 from feedback_ledger.documents import Parsed, Wrong, parse, read_text
 from feedback_ledger.errors import BadLedger, Problem
 from feedback_ledger.memory import Memory
-from feedback_ledger.model import Ecosystem, Finding, Settings, Target
+from feedback_ledger.model import Finding
 from feedback_ledger.settings import Configuration
+from feedback_ledger.targets import Settings, Target
+from feedback_ledger.vocabulary import Ecosystem
 from feedback_ledger.wording import Written, complaints, dotted
 
 _ID = re.compile(r"F-[0-9]{3,}")

@@ -11,9 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from feedback_ledger.model import Disclosure, Ecosystem, Evidence, Finding, Span, Status, Target, Verdict
+from feedback_ledger.model import Evidence, Finding, Span
 from feedback_ledger.ordering import in_order
+from feedback_ledger.targets import Target
 from feedback_ledger.verdict import judge
+from feedback_ledger.vocabulary import Disclosure, Ecosystem, Status, Verdict
 
 SCHEMA_VERSION = "1.7.0"
 _NAMES = {Ecosystem.PYPI: "PyPI", Ecosystem.NPM: "npm"}

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from feedback_ledger.compare import diff
 from feedback_ledger.loader import Record
-from feedback_ledger.model import Event, Evidence, Judgement
+from feedback_ledger.model import Evidence, Judgement
+from feedback_ledger.vocabulary import Event
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 
-from feedback_ledger.model import Ecosystem, Target
 from feedback_ledger.ordering import in_range
+from feedback_ledger.targets import Target
+from feedback_ledger.vocabulary import Ecosystem
 
 _BLOCK = r"(?m)^{c} /// script[ \t]*$\n(?P<content>(?:^{c}(?:| .*)$\n)+?)^{c} ///[ \t]*$"
 _COMMENTS = {Ecosystem.PYPI: "#", Ecosystem.NPM: "//"}

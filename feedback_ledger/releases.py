@@ -9,9 +9,11 @@ import sys
 from collections.abc import Sequence
 
 from feedback_ledger.errors import UsageError
-from feedback_ledger.model import RELEASE, Ecosystem, Target
+from feedback_ledger.fields import RELEASE
 from feedback_ledger.ordering import in_order, in_range
 from feedback_ledger.requirements import command_version
+from feedback_ledger.targets import Target
+from feedback_ledger.vocabulary import Ecosystem
 
 _ASK_LIMIT_S = 120.0
 _UNREACHABLE = re.compile(r"connection broken by .*?>: (?P<why>[^'\"]+)")

@@ -9,9 +9,10 @@ from functools import cached_property
 
 from feedback_ledger.loader import Record
 from feedback_ledger.matrix import matrices
-from feedback_ledger.model import Disclosure, Evidence, Finding, Severity, Span, Status, Verdict
+from feedback_ledger.model import Evidence, Finding, Span
 from feedback_ledger.text import environment, outcome, rate, shortened, versions_lines
 from feedback_ledger.verdict import judge
+from feedback_ledger.vocabulary import Disclosure, Severity, Status, Verdict
 
 _MOST_OUTPUT = 6000
 _MOST_PROGRAM = 20_000

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from feedback_ledger.model import Disclosure, Event, Finding, Verdict
+from feedback_ledger.model import Finding
 from feedback_ledger.outcome import Outcome
+from feedback_ledger.vocabulary import Disclosure, Event, Verdict
 
 NEEDS_A_PERSON = frozenset({Event.FIXED_UPSTREAM, Event.GONE_UNCONFIRMED, Event.REGRESSED, Event.DRIFTED, Event.FLAKY})
 

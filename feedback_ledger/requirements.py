@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from packaging.version import InvalidVersion, Version
 
-from feedback_ledger.model import Requirement
+from feedback_ledger.targets import Requirement
 
 _PROBE_LIMIT_S = 20.0
 

@@ -18,22 +18,14 @@ from feedback_ledger.capped import kept
 from feedback_ledger.environment import Environment, Environments, Unavailable
 from feedback_ledger.fixtures import Fixtures
 from feedback_ledger.loader import Record
-from feedback_ledger.model import (
-    OUTPUT_LIMIT,
-    TIMEOUT,
-    Cut,
-    Ecosystem,
-    Observation,
-    Settings,
-    Target,
-    Verdict,
-    Versions,
-)
+from feedback_ledger.model import Cut, Observation, Versions
 from feedback_ledger.packages import BadHeader, Wanted, wanted
 from feedback_ledger.processes import Ended, Job, NotRun, Supervisor
 from feedback_ledger.redact import Redactor
 from feedback_ledger.requirements import command_version, libc, machine, unmet
 from feedback_ledger.supervise import remove
+from feedback_ledger.targets import Settings, Target
+from feedback_ledger.vocabulary import OUTPUT_LIMIT, TIMEOUT, Ecosystem, Verdict
 
 _FIXED = {
     "LANG": "C.UTF-8",

@@ -6,7 +6,9 @@ import json
 import re
 import unicodedata
 
-from feedback_ledger.model import PLACEHOLDER, Ecosystem, Finding, Target
+from feedback_ledger.model import Finding
+from feedback_ledger.targets import Target
+from feedback_ledger.vocabulary import PLACEHOLDER, Ecosystem
 
 SCHEMA_COMMENT = "# yaml-language-server: $schema=schema.json"
 

@@ -22,13 +22,7 @@ from feedback_ledger.fixtures import Fixtures
 from feedback_ledger.gathering import Enough, grouped, rate_of
 from feedback_ledger.history import chance_of_silence
 from feedback_ledger.loader import Record
-from feedback_ledger.model import (
-    Event,
-    Evidence,
-    Judgement,
-    Status,
-    Verdict,
-)
+from feedback_ledger.model import Evidence, Judgement
 from feedback_ledger.notes import Notes
 from feedback_ledger.options import Options
 from feedback_ledger.ordering import in_order
@@ -36,6 +30,7 @@ from feedback_ledger.outcome import Outcome
 from feedback_ledger.processes import Supervisor
 from feedback_ledger.runner import Capture, NotCaptured, Runner
 from feedback_ledger.verdict import event_on, judge, unmet
+from feedback_ledger.vocabulary import Event, Status, Verdict
 
 Listener = Callable[[str, str], None]
 """Hears what is being done: `(what, about which finding)`; `what` is "start" or "done"."""

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from feedback_ledger.documents import Path as FieldPath
 from feedback_ledger.documents import read_text
 from feedback_ledger.errors import BadLedger, Problem
-from feedback_ledger.model import Settings
+from feedback_ledger.targets import Settings
 from feedback_ledger.wording import Written, complaints, dotted
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from feedback_ledger.documents import dump, read_text
+from feedback_ledger.documents import read_text
+from feedback_ledger.dumping import dump
 from feedback_ledger.errors import BadLedger, Problem
 from feedback_ledger.files import write_whole
 from feedback_ledger.memory import Memory

@@ -9,14 +9,16 @@ from feedback_ledger import releases
 from feedback_ledger.book import Ledger
 from feedback_ledger.captures import current_captures
 from feedback_ledger.errors import UsageError
+from feedback_ledger.fields import MOST_RUNS
 from feedback_ledger.gathering import rate_of
 from feedback_ledger.history import KNOWN, Change, changes, next_probe, runs_for_silence, spans
 from feedback_ledger.loader import Record
-from feedback_ledger.model import MOST_RUNS, Span, Verdict
+from feedback_ledger.model import Span
 from feedback_ledger.ordering import in_order, in_range
 from feedback_ledger.outcome import Outcome
 from feedback_ledger.session import Session
 from feedback_ledger.verdict import judge
+from feedback_ledger.vocabulary import Verdict
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from feedback_ledger.amend import spans_text
 from feedback_ledger.compare import diff
 from feedback_ledger.matrix import UNTESTED
-from feedback_ledger.model import Disclosure, Verdict
 from feedback_ledger.ordering import in_order
 from feedback_ledger.report import columns, public_reason, verdict_words
 from feedback_ledger.sweep import Bisection, Row
+from feedback_ledger.vocabulary import Disclosure, Verdict
 
 _TELLING = (Verdict.BROKEN, Verdict.BLOCKED, Verdict.DRIFTED, Verdict.FLAKY)
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 from jinja2 import DictLoader, Environment, StrictUndefined
 
-from feedback_ledger.model import TIMEOUT, Evidence, Observation, Versions
+from feedback_ledger.model import Evidence, Observation, Versions
+from feedback_ledger.vocabulary import TIMEOUT
 
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 

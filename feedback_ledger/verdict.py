@@ -10,23 +10,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import assert_never
 
-from feedback_ledger.model import (
-    NONZERO,
-    OUTPUT_LIMIT,
-    TIMEOUT,
-    Event,
-    Evidence,
-    Finding,
-    Judgement,
-    Matcher,
-    Observation,
-    Reproducer,
-    Signature,
-    Status,
-    Verdict,
-    compiled,
-)
+from feedback_ledger.fields import compiled
+from feedback_ledger.model import Evidence, Finding, Judgement, Matcher, Observation, Reproducer, Signature
 from feedback_ledger.ordering import is_affected, is_before_it
+from feedback_ledger.vocabulary import NONZERO, OUTPUT_LIMIT, TIMEOUT, Event, Status, Verdict
 
 # How Python and Node name what went wrong; the line that does is seldom the last.
 _ERROR = re.compile(r"(?:^|\s)[\w.]*(?:Error|Exception)(?: \[\w+\])?:")

@@ -10,7 +10,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedback_ledger.documents import dump, parse
+from feedback_ledger.documents import parse
+from feedback_ledger.dumping import dump
 from feedback_ledger.model import Cut, Evidence, OtherOutcome, Versions
 from feedback_ledger.store import EvidenceStore, evidence_text
 

@@ -26,12 +26,12 @@ import pytest
 from feedback_ledger import releases
 from feedback_ledger.book import Ledger
 from feedback_ledger.loader import Record
-from feedback_ledger.model import Event, Verdict
 from feedback_ledger.options import Options
 from feedback_ledger.ordering import in_order
 from feedback_ledger.outcome import Outcome
 from feedback_ledger.session import Session
 from feedback_ledger.verdict import judge
+from feedback_ledger.vocabulary import Event, Verdict
 from tests.ledgers import TODAY, opened
 
 REPOSITORY = Path(__file__).parents[1]

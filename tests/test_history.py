@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feedback_ledger.history import chance_of_silence, changes, next_probe, runs_for_silence, spans
-from feedback_ledger.model import Span, Verdict
+from feedback_ledger.model import Span
+from feedback_ledger.vocabulary import Verdict
 
 R, G, X, B = Verdict.REPRODUCES, Verdict.GONE, Verdict.BROKEN, Verdict.BLOCKED
 LETTERS = {"R": R, "G": G, "X": X, "B": B, "D": Verdict.DRIFTED, "F": Verdict.FLAKY}

@@ -19,9 +19,9 @@ from pathlib import Path
 import pytest
 
 from feedback_ledger import processes, runner, supervise
-from feedback_ledger.model import Event, Verdict
 from feedback_ledger.outcome import Outcome
 from feedback_ledger.redact import MARGIN, Redactor
+from feedback_ledger.vocabulary import Event, Verdict
 from tests.ledgers import (
     PYTHON,
     alive,

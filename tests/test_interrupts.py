@@ -19,9 +19,9 @@ from pathlib import Path
 import pytest
 
 from feedback_ledger.environment import folder_of
-from feedback_ledger.model import Ecosystem
 from feedback_ledger.packages import Wanted
 from feedback_ledger.store import EvidenceStore
+from feedback_ledger.vocabulary import Ecosystem
 from tests.ledgers import alive, command, evidence, finding, run_command, survivors
 
 SOON_S = 20.0

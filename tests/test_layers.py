@@ -11,8 +11,9 @@ ENGINE = Path(__file__).parents[1] / "feedback_ledger"
 
 # From the bottom up; modules on one line may not import each other.
 LAYERS = [
-    {"errors", "unchanged", "supervise"},
-    {"files", "model", "options", "documents", "processes", "progress"},
+    {"errors", "vocabulary", "unchanged", "supervise"},
+    {"files", "fields", "options", "documents", "dumping", "processes", "progress"},
+    {"model", "targets"},
     {"wording", "redact", "ordering", "compare", "text", "history", "amend"},
     {"verdict", "packages", "capped"},
     {"memory", "fixtures"},

@@ -13,9 +13,9 @@ from feedback_ledger import ledger
 from feedback_ledger.captures import current_captures
 from feedback_ledger.history import spans
 from feedback_ledger.loader import Record
-from feedback_ledger.model import Status, Verdict
 from feedback_ledger.ordering import in_order
 from feedback_ledger.verdict import judge
+from feedback_ledger.vocabulary import Status, Verdict
 
 ROOT = Path(__file__).parents[1]
 BOOK = ledger.open_ledger(ROOT)

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from feedback_ledger.model import Event, Verdict
 from feedback_ledger.outcome import Outcome
 from feedback_ledger.store import EvidenceStore
+from feedback_ledger.vocabulary import Event, Verdict
 from tests.ledgers import evidence, finding, reproducer_path, run, settings
 from tests.wheels import make_wheel, only_these
 

@@ -8,21 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feedback_ledger.model import (
-    NONZERO,
-    OUTPUT_LIMIT,
-    TIMEOUT,
-    Cut,
-    Event,
-    Judgement,
-    Matcher,
-    Observation,
-    Reproducer,
-    Signature,
-    Status,
-    Verdict,
-)
+from feedback_ledger.model import Cut, Judgement, Matcher, Observation, Reproducer, Signature
 from feedback_ledger.verdict import compare, judge_one, judge_runs, unmet
+from feedback_ledger.vocabulary import NONZERO, OUTPUT_LIMIT, TIMEOUT, Event, Status, Verdict
 
 SIGNATURE = Signature(
     control=Matcher(stdout="^guest started$"),
