@@ -61,6 +61,17 @@ def _adopt_orphans() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(set_child_subreaper, 1, 0, 0, 0)
 
 
+def _heed_all_signals() -> None:
+    """What whoever started the ledger ignores, as a shell does for jobs in its background, a job would ignore too.
+
+    SIGPIPE and SIGXFSZ are Python's own doing, which it takes back in every process that it starts.
+    """
+    for number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            with contextlib.suppress(OSError):
+                signal.signal(number, signal.SIG_DFL)
+
+
 def _wake_on_signals() -> int:
     """A descriptor that becomes readable when a child ends. Nothing but the socket ends this program, so signals only
     wake it.
@@ -210,6 +221,7 @@ def _watch(job: _Job, request: dict[str, Any], fds: list[int], started: float) -
 def main() -> None:
     """Serves jobs until the ledger closes the socket."""
     _adopt_orphans()
+    _heed_all_signals()
     wake = _wake_on_signals()
     control = socket.socket(fileno=0)
     with contextlib.suppress(_LedgerGone, ConnectionError):
