@@ -9,8 +9,12 @@ from typing import Any
 
 from feedback_ledger.model import Finding
 from feedback_ledger.outcome import Outcome
+from feedback_ledger.text import outcome as printed_by
+from feedback_ledger.text import shortened
 from feedback_ledger.vocabulary import Disclosure, Event, Verdict
 
+_MOST_LINES = 40
+_MOST_PRINTED = 2000
 NEEDS_A_PERSON = frozenset({Event.FIXED_UPSTREAM, Event.GONE_UNCONFIRMED, Event.REGRESSED, Event.DRIFTED, Event.FLAKY})
 
 
@@ -51,7 +55,10 @@ def details(outcome: Outcome) -> list[str]:
             f"control run on {release}: {judgement.verdict}" + (f" ({judgement.reason})" if judgement.reason else "")
         )
     if outcome.event in NEEDS_A_PERSON and outcome.diff:
-        lines += outcome.diff.splitlines()[:40]
+        lines += outcome.diff.splitlines()[:_MOST_LINES]
+    elif outcome.evidence is not None and outcome.judgement.verdict in (Verdict.DRIFTED, Verdict.BROKEN):
+        printed = shortened(printed_by(outcome.evidence.observations[0][0]), _MOST_PRINTED).splitlines()
+        lines += ["it printed:", *(f"  {line}" for line in printed[:_MOST_LINES])]
     return lines
 
 
