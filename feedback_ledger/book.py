@@ -35,7 +35,12 @@ class Ledger:
     def needed(self, finding: Finding) -> list[str]:
         """What the finding's requirements and fixtures are, in words."""
         needs = self.settings.requirements
-        return [described(needs[name]) if name in needs else f"the fixture `{name}`" for name in finding.requires]
+        return [described(needs[name]) if name in needs else self._fixture(name) for name in finding.requires]
+
+    def _fixture(self, name: str) -> str:
+        """A fixture in words: to run a reproducer by hand takes a server of that kind, and the variables to reach it."""
+        exports = ", ".join(f"`{variable}`" for variable in self.settings.fixtures[name].exports)
+        return f"the fixture `{name}`" + (f", a server that {exports} lead to" if exports else "")
 
     @property
     def title(self) -> str:

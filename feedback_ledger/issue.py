@@ -38,20 +38,14 @@ def issue_text(
     template = environment(templates).get_template("issue.md.j2")
     finding = record.finding
     is_python = record.reproducer.suffix == ".py"
-    package = target.package if target.ecosystem is Ecosystem.PYPI else None
-    command = evidence.command
-    if is_python:
-        command = f"uv run {record.reproducer.name}"
-    elif command.startswith("./"):
-        command = f"chmod +x {record.reproducer.name}\n{command}"
     said = {
         "finding": finding,
         "file_name": record.reproducer.name,
-        "program": pinned(program, package, evidence.release) if is_python else program,
+        "program": pinned(program, target, evidence),
         "language": LANGUAGES.get(record.reproducer.suffix, ""),
         "with_uv": is_python,
-        "command": command,
-        "versions": versions_lines(finding.target, evidence.versions),
+        "command": _commands(record, evidence),
+        "versions": versions_lines(target.package or finding.target, evidence.versions),
         "needs": " and ".join(needed),
         "rate": rate(evidence),
         "known": _known(record),
@@ -64,13 +58,39 @@ def issue_text(
     return text if len(text) < MOST_CHARACTERS else TooLong(len(text))
 
 
-def pinned(program: str, package: str | None, release: str | None) -> str:
-    """The program with the header's pin of the target set to the release that was run."""
-    if package is None or release is None:
+def _commands(record: Record, evidence: Evidence) -> str:
+    """What to type in an empty folder that holds nothing but the program."""
+    name = record.reproducer.name
+    if record.reproducer.suffix == ".py":
+        return f"uv run {name}"
+    if evidence.command.startswith("node ") and evidence.versions.packages:
+        packages = " ".join(f"{package}@{version}" for package, version in evidence.versions.packages.items())
+        return f"npm install {packages}\n{evidence.command}"
+    return f"chmod +x {name}\n{evidence.command}" if evidence.command.startswith("./") else evidence.command
+
+
+def pinned(program: str, target: Target, evidence: Evidence) -> str:
+    """The program with its header asking for what was in force: the target at the release that was run, and packages
+    that only the settings had added.
+    """
+    if target.package is None or evidence.release is None:
         return program
-    name = re.sub(r"[-_.]+", "[-_.]+", re.escape(package).replace("\\-", "-"))
-    pattern = re.compile(rf"(?im)^(# .*[\"'])({name}(?:\[[^\]]*\])?)\s*(?:[=<>!~][^\"';]*)?(?=[\"';])")
-    return pattern.sub(rf"\g<1>\g<2>=={release}", program, count=1)
+    if target.ecosystem is Ecosystem.NPM:
+        own = re.compile(rf"(?m)^(// .*[\"']){re.escape(target.package)}(?:@[^\"']*)?(?=[\"'])")
+        return own.sub(rf"\g<1>{target.package}@{evidence.release}", program, count=1)
+    own = re.compile(rf"(?im)^(# .*[\"'])({_spelled(target.package)}(?:\[[^\]]*\])?)\s*(?:[=<>!~][^\"';]*)?(?=[\"';])")
+    program = own.sub(rf"\g<1>\g<2>=={evidence.release}", program, count=1)
+    added = [
+        f'"{name}=={version}", '
+        for name, version in evidence.versions.packages.items()
+        if not re.search(rf"(?im)^#.*[\"']{_spelled(name)}\b", program)
+    ]
+    return re.sub(r"(?m)^(# *dependencies *= *\[)", rf"\g<1>{''.join(added)}", program, count=1)
+
+
+def _spelled(package: str) -> str:
+    """A pattern for every way in which a package's name may be written."""
+    return "[-_.]+".join(map(re.escape, re.split(r"[-_.]+", package)))
 
 
 def _known(record: Record) -> str:

@@ -98,6 +98,7 @@ def entries(ledger: Ledger) -> Iterator[Entry]:
         yield Entry(
             record,
             published_program(ledger, record),
+            ledger.target(record.finding).package,
             releases.tested(ledger.target(record.finding)),
             captures,
             stale,

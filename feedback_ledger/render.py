@@ -37,6 +37,7 @@ class Entry:
 
     record: Record
     program: str
+    package: str | None
     tested: str | None
     captures: Mapping[str | None, Evidence]
     stale: bool
@@ -108,11 +109,7 @@ class Entry:
         evidence = self.captures[release]
         where = f"On {self.finding.target} {release}" if release else f"On {self.finding.target}"
         heading = f"{where}: **{self._said[release]}**"
-        lines = [
-            line
-            for line in versions_lines(self.finding.target, evidence.versions)
-            if line != f"{self.finding.target} {release}"
-        ]
+        lines = versions_lines(self.package or self.finding.target, evidence.versions)[1 if release else 0 :]
         output = shortened(outcome(evidence.observations[0][0]), _MOST_OUTPUT)
         return Shown(heading, "with " + ", ".join(lines), evidence, output)
 

@@ -85,10 +85,10 @@ def rate(evidence: Evidence) -> str:
 
 
 def versions_lines(target: str, versions: Versions) -> list[str]:
-    """What was in force, a line each."""
+    """What was in force, a line each, the target first; `target` is its package's name where it has one."""
     target_line = [f"{target} {versions.target}"] if versions.target else []
-    packages = [f"{name} {version}" for name, version in versions.packages.items() if name != target]
+    packages = [f"{name} {version}" for name, version in versions.packages.items()]
     commands = [f"{name} {version}" for name, version in versions.commands.items()]
     python = [f"Python {versions.python}"] if versions.python else []
-    system = [*python, f"{versions.platform}" + (f", {versions.libc}" if versions.libc else "")]
-    return [*target_line, *packages, *commands, *system]
+    system = f"{versions.platform}, {versions.libc}" if versions.libc else versions.platform
+    return list(dict.fromkeys([*target_line, *packages, *commands, *python, system]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 import subprocess
@@ -17,6 +18,9 @@ from feedback_ledger import scaffold
 from feedback_ledger.cli import main
 from feedback_ledger.commands import COMMANDS
 from feedback_ledger.issue import MOST_CHARACTERS, issue_address, pinned
+from feedback_ledger.model import Evidence, Versions
+from feedback_ledger.targets import Target
+from feedback_ledger.vocabulary import Ecosystem
 from tests.ledgers import finding, run_command, settings
 
 ROOT = Path(__file__).parents[1]
@@ -335,13 +339,46 @@ def test_a_long_issue_loses_output_first_and_says_so(
     assert "even without output" in capsys.readouterr().err
 
 
+def captured(release: str, **packages: str) -> Evidence:
+    return Evidence(
+        finding="F-001-x",
+        target="thing",
+        release=release,
+        captured=datetime.date(2026, 1, 2),
+        command="python F-001-x.py",
+        reproducer_sha256="0" * 64,
+        versions=Versions(python="3.11.7", platform="linux x86_64", packages=packages),
+        runs=1,
+        hits=1,
+        exit=0,
+        duration_s=0.1,
+        stdout=b"",
+        stderr=b"",
+    )
+
+
 def test_the_pin_in_an_issue_is_the_release_that_ran() -> None:
     program = (
         '# /// script\n# dependencies = ["a_b.c[x]>=1,<2; python_version>\'3\'", "a-b-c-d"]\n# ///\nimport a_b_c\n'
     )
-    assert '["a_b.c[x]==3.0; python_version' in pinned(program, "A-B-C", "3.0")
-    assert '"a-b-c-d"]' in pinned(program, "a-b-c", "3.0")
-    assert pinned(program, None, "3.0") == program
+    target = Target(ecosystem=Ecosystem.PYPI, package="A-B-C")
+    assert '["a_b.c[x]==3.0; python_version' in pinned(program, target, captured("3.0"))
+    assert '"a-b-c-d"]' in pinned(program, target, captured("3.0"))
+    assert pinned(program, Target(), captured("3.0")) == program
+
+
+def test_an_issue_asks_for_the_companions_that_were_in_force() -> None:
+    program = '# /// script\n# dependencies = ["thing==2.0"]\n# ///\n'
+    target = Target(ecosystem=Ecosystem.PYPI, package="thing")
+    said = pinned(program, target, captured("1.0", thing="1.0", part="0.9"))
+    assert '# dependencies = ["part==0.9", "thing==1.0"]\n' in said
+
+
+def test_the_pin_of_a_program_in_javascript() -> None:
+    program = '// /// script\n// dependencies = ["@a/b@1.0.0", "@a/bc@1.0.0"]\n// ///\nimport "@a/b";\n'
+    target = Target(ecosystem=Ecosystem.NPM, package="@a/b")
+    assert '["@a/b@2.0.0", "@a/bc@1.0.0"]' in pinned(program, target, captured("2.0.0"))
+    assert 'import "@a/b";' in pinned(program, target, captured("2.0.0"))
 
 
 def test_addresses_stay_short_enough_for_browsers() -> None:
