@@ -38,9 +38,9 @@ class Ledger:
         return [described(needs[name]) if name in needs else self._fixture(name) for name in finding.requires]
 
     def _fixture(self, name: str) -> str:
-        """A fixture in words: to run a reproducer by hand takes a server of that kind, and the variables to reach it."""
+        """A fixture in words: running a reproducer by hand takes such a server, and the variables to reach it."""
         exports = ", ".join(f"`{variable}`" for variable in self.settings.fixtures[name].exports)
-        return f"the fixture `{name}`" + (f", a server that {exports} lead to" if exports else "")
+        return f"the fixture `{name}`" + (f", a server that is reached by {exports}" if exports else "")
 
     @property
     def title(self) -> str:
