@@ -85,6 +85,8 @@ def _parser() -> _Parser:
     made = {name: commands.add_parser(name, help=f.__doc__, description=f.__doc__) for name, f in COMMANDS.items()}
     for name, sub in made.items():
         sub.set_defaults(command=COMMANDS[name])
+        # people type it on either side of the command; left out here, it keeps what stood before
+        sub.add_argument("--root", type=Path, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     for name in ("run", "check"):
         made[name].add_argument("ids", nargs="*", metavar="ID", help="findings, such as F-029 (default: all)")
         made[name].add_argument("--target", metavar="T", help="only findings about this target")
@@ -132,7 +134,7 @@ def _parser() -> _Parser:
         "--url", action="store_true", help="print the address of a filled-in form instead of the text"
     )
     made["new"].add_argument("title", metavar="TITLE")
-    made["new"].add_argument("--target", required=True, metavar="T", help="what it is about")
+    made["new"].add_argument("--target", metavar="T", help="what it is about (default: the only target that there is)")
     return parser
 
 

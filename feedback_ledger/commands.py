@@ -245,7 +245,11 @@ def doctor(arguments: argparse.Namespace) -> int:
 def new(arguments: argparse.Namespace) -> int:
     """start a finding: a record and a reproducer with the next free number"""
     book = _opened(arguments)
-    record, reproducer = ledger.start_finding(book, arguments.title, arguments.target)
+    target = arguments.target
+    if target is None and len(book.settings.targets) != 1:
+        known = ", ".join(sorted(book.settings.targets)) or "a name of your own"
+        raise UsageError(f"--target is missing; say what the finding is about: {known}")
+    record, reproducer = ledger.start_finding(book, arguments.title, target or next(iter(book.settings.targets)))
     print(f"{record.relative_to(book.root)}\n{reproducer.relative_to(book.root)}")
     return OK
 

@@ -51,7 +51,7 @@ def _root_of_a_plain_build(arguments: Sequence[str]) -> Path | None:
     match list(arguments):
         case [] | ["build"]:
             return Path.cwd()
-        case ["--root", folder] | ["--root", folder, "build"]:
+        case ["--root", folder] | ["--root", folder, "build"] | ["build", "--root", folder]:
             return Path(folder).resolve()
     return None
 

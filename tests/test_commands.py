@@ -54,6 +54,14 @@ def test_build_twice_and_nothing_differs(tmp_path: Path, cli: Cli, capsys: pytes
     assert files(tmp_path) == once
 
 
+def test_the_root_may_stand_on_either_side_of_the_command(tmp_path: Path) -> None:
+    finding(tmp_path, 1, "echo shown")
+    assert main(["--root", str(tmp_path), "check"]) == 0
+    assert main(["check", "--root", str(tmp_path), "F-001"]) == 0
+    assert main(["--root", str(tmp_path)]) == 0
+    assert (tmp_path / "FEEDBACK.md").exists()
+
+
 def test_check_writes_nothing(tmp_path: Path, cli: Cli) -> None:
     finding(tmp_path, 1, "echo shown")
     before = files(tmp_path)
@@ -287,6 +295,15 @@ def test_new_starts_a_finding_that_check_takes_once_it_is_filled_in(
     assert cli("check", "F-008") == 0, capsys.readouterr().out
     assert "as recorded" in capsys.readouterr().out
     assert json.loads((tmp_path / "findings" / "schema.json").read_text())
+
+
+def test_new_takes_the_only_target_that_there_is(tmp_path: Path, cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+    settings(tmp_path, "targets.thing = {}\n")
+    assert cli("new", "It is late") == 0
+    assert "target: thing\n" in (tmp_path / capsys.readouterr().out.split()[0]).read_text()
+    settings(tmp_path, "targets.thing = {}\ntargets.other = {}\n")
+    assert cli("new", "It is late") == 2
+    assert capsys.readouterr().err == "--target is missing; say what the finding is about: other, thing\n"
 
 
 def test_the_schema_says_what_the_loader_takes(capsys: pytest.CaptureFixture[str]) -> None:
