@@ -17,6 +17,7 @@ _TELLING = (Verdict.BROKEN, Verdict.BLOCKED, Verdict.DRIFTED, Verdict.FLAKY)
 
 def sweep_text(rows: Sequence[Row]) -> str:
     """A table for each target, why cells are what they are, and what records should say."""
+    rows = sorted(rows, key=lambda row: row.record.finding.number)
     parts = [_table(target, [row for row in rows if row.record.finding.target == target]) for target in _targets(rows)]
     reasons = [line for row in rows for line in _reasons(row)]
     proposals = [line for row in rows for line in _proposal(row)]
