@@ -178,7 +178,9 @@ def is_javascript(path: Path) -> bool:
 
 
 def uses_the_network(path: Path) -> bool:
-    return is_python(path) and bool(re.search(r'(?m)^import (socket|http|urllib)|PGHOST|"pip"', path.read_text()))
+    """Whether it connects to anything; one that only listens does not notice that it could not."""
+    connects = r'(?m)^(?:import|from) (?:http|urllib)|PGHOST|"pip"|create_connection|\bport='
+    return is_python(path) and bool(re.search(connects, path.read_text()))
 
 
 def beginning_with(code: Callable[[Path], str], world: World) -> None:
