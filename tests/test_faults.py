@@ -91,13 +91,14 @@ def due(book: Ledger, record: Record) -> list[tuple[Record, str | None]]:
 @dataclass(frozen=True)
 class Fault:
     """One way to break everything. `reason` is a pattern of what the ledger says then; `concerned` tells which
-    reproducers it can break.
+    reproducers it can break, and `escapable` that some of these may still show their finding before it bites.
     """
 
     spoil: Callable[[World], None]
     reason: str
     concerned: Callable[[Path], bool] = lambda _: True
     release: str | None = None
+    escapable: bool = False
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,7 @@ def is_javascript(path: Path) -> bool:
 
 
 def uses_the_network(path: Path) -> bool:
-    """Whether it connects to anything; one that only listens does not notice that it could not."""
+    """Whether it may connect to something."""
     connects = r'(?m)^(?:import|from) (?:http|urllib)|PGHOST|"pip"|create_connection|\bport='
     return is_python(path) and bool(re.search(connects, path.read_text()))
 
@@ -326,7 +327,7 @@ FAULTS = {
     "no Node": Fault(without_node, "node|npm", is_javascript),
     "a Node that is none": Fault(with_another_node, "printed nothing", is_javascript),
     "no network to install from": Fault(offline, r"(?i)network|offline|cache"),
-    "no network to run with": Fault(unreachable, CONTROL, uses_the_network),
+    "no network to run with": Fault(unreachable, CONTROL, uses_the_network, escapable=True),
     "a syntax error": Fault(partial(beginning_with, lambda path: language(path).syntax_error), "SyntaxError"),
     "nothing printed": Fault(emptied, "printed nothing"),
     "a full device as its output": Fault(on_a_full_device, CONTROL),
@@ -411,6 +412,8 @@ def misread(outcome: Outcome, fault: Fault, gone: set[Pair]) -> str:
     ended = outcome.evidence.exit if outcome.evidence else None
     if outcome.judgement.verdict is Verdict.REPRODUCES and ended not in (0, "SIGKILL"):
         return ""  # the finding itself ended the program before the fault could
+    if outcome.judgement.verdict is Verdict.REPRODUCES and fault.escapable:
+        return ""
     if outcome.judgement.verdict not in (Verdict.BROKEN, Verdict.BLOCKED, Verdict.DRIFTED):
         return "it is broken, and was judged all the same"
     if not outcome.reason:
