@@ -32,15 +32,16 @@ def steady(text: str) -> str:
 
 def same_facts(old: Evidence, new: Evidence) -> bool:
     """Whether `new` says nothing that a reader of `old` would care about."""
-    return _facts(old) == _facts(new)
+    return facts(old) == facts(new)
 
 
-def _facts(evidence: Evidence) -> tuple[object, ...]:
+def facts(evidence: Evidence) -> tuple[object, ...]:
+    """What a reader would care about; the same in every process, so that it can be kept as a digest."""
     return (
         (evidence.finding, evidence.target, evidence.release, evidence.command, evidence.reproducer_sha256),
         _version_facts(evidence.versions),
         outcome_facts(evidence.observations[0][0]),
-        frozenset(outcome_facts(run) for run, _ in evidence.observations),
+        tuple(sorted({outcome_facts(run) for run, _ in evidence.observations}, key=repr)),
     )
 
 

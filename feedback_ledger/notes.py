@@ -9,10 +9,10 @@ from pathlib import Path
 
 from feedback_ledger import __version__
 from feedback_ledger.book import Ledger
+from feedback_ledger.compare import facts
 from feedback_ledger.files import write_whole
 from feedback_ledger.loader import Record
 from feedback_ledger.model import Evidence
-from feedback_ledger.store import evidence_text
 
 
 class Notes:
@@ -56,6 +56,7 @@ class Notes:
         ]
         return {
             "reproducer": reproducer_sha256,
-            "evidence": hashlib.sha256(evidence_text(evidence).encode()).hexdigest(),
+            # two ledgers at once may each write a capture that differs from the other's in durations alone
+            "evidence": hashlib.sha256(repr((facts(evidence), evidence.runs)).encode()).hexdigest(),
             "settings": hashlib.sha256(json.dumps(said).encode()).hexdigest(),
         }
