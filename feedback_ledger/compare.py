@@ -7,6 +7,7 @@ alone is none that a reader would care about.
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 
 from feedback_ledger.model import Evidence, Observation, Versions
@@ -55,8 +56,13 @@ def _version_facts(versions: Versions) -> tuple[object, ...]:
 def outcome_facts(run: Observation) -> tuple[object, ...]:
     """What a reader would care about in one run; two runs with equal facts are the same outcome."""
     # surrogateescape: bytes that differ must stay different
-    streams = (steady(stream.decode("utf-8", "surrogateescape")) for stream in (run.stdout, run.stderr))
-    return run.exit, *streams, bool(run.cut.stdout), bool(run.cut.stderr)
+    stdout, stderr = (steady(stream.decode("utf-8", "surrogateescape")) for stream in (run.stdout, run.stderr))
+    return run.exit, stdout, _said_once(stderr), bool(run.cut.stdout), bool(run.cut.stderr)
+
+
+def _said_once(stderr: str) -> tuple[str, ...]:
+    """Lines without their repetitions: how often a warning is repeated depends on threads and retries."""
+    return tuple(line for line, _ in itertools.groupby(stderr.split("\n")))
 
 
 def diff(old: Evidence, new: Evidence) -> str:

@@ -295,6 +295,15 @@ def test_durations_and_dates_alone_are_no_news(world: World) -> None:
     assert path.read_text() != before
 
 
+def test_how_often_a_warning_is_repeated_is_no_news(world: World) -> None:
+    mark = world.root / "mark"
+    warn = f"print('careful\\n' * (2 + pathlib.Path({str(mark)!r}).exists()), file=sys.stderr)"
+    world.record(f"{PROGRAM}import pathlib, sys\n{warn}\n")
+    world.run()
+    mark.touch()
+    assert not world.run(fresh=True).changed
+
+
 def test_drift_shows_what_changed(world: World) -> None:
     world.run()
     (module,) = world.root.glob(".ledger/environments/*/lib/python*/site-packages/thing.py")
