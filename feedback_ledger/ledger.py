@@ -114,19 +114,8 @@ def published_program(ledger: Ledger, record: Record) -> str:
 def feedback_text(ledger: Ledger) -> str:
     """The text of FEEDBACK.md. Raises BadLedger if it would publish what must not be published."""
     text = render_feedback(templates(ledger.root), ledger.title, entries(ledger))
-    found = ledger.redactor.leaks(text)
-    if found:
-        raise BadLedger(
-            [
-                Problem(
-                    FEEDBACK,
-                    line,
-                    "",
-                    f"this must not be published ({kind.strip('[]').lower()}); mend the record or reproducer",
-                )
-                for line, kind in found
-            ]
-        )
+    if leaks := _leaks(ledger.redactor, FEEDBACK, text, "mend the record or reproducer"):
+        raise BadLedger(leaks)
     return text
 
 
