@@ -31,7 +31,7 @@ lint: setup
 
 # Pins every package that setup installs, without addresses.
 lock: setup
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --group dev --extra local --no-header --no-annotate \
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --group dev --extra local --extra sandbox --extra edge --no-header --no-annotate \
 		--no-emit-index-url --output-file requirements.lock pyproject.toml
 
 clean:
