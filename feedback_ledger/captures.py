@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
+from feedback_ledger import releases
 from feedback_ledger.book import Ledger
 from feedback_ledger.loader import Record
 from feedback_ledger.model import Evidence
@@ -15,6 +16,12 @@ def current_captures(book: Ledger, record: Record) -> tuple[dict[str | None, Evi
     stored = book.store.read_all(record.stem)
     current = current_of(record, stored)
     return current, len(current) < len(stored)
+
+
+def tested_evidence(book: Ledger, record: Record) -> tuple[Evidence | None, bool]:
+    """The evidence on the release that is tested, and whether there is some of an earlier state of the reproducer."""
+    captures, stale = current_captures(book, record)
+    return captures.get(releases.tested(book.target(record.finding))), stale
 
 
 def current_of(record: Record, stored: Mapping[str | None, Evidence]) -> dict[str | None, Evidence]:

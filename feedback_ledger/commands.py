@@ -45,7 +45,8 @@ def build(arguments: argparse.Namespace) -> int:
     # What depends on this machine, such as a requirement that may be met tomorrow, is looked at every time.
     if all(outcome.event is Event.AS_RECORDED and not outcome.record.finding.requires for outcome in outcomes):
         rows = report.as_text([replace(outcome, fresh=False) for outcome in outcomes])
-        unchanged.remember(book.root, f"{rows}\nevidence: 0 written; {ledger.FEEDBACK}: unchanged\n")
+        said = f"{rows}\nevidence: 0 written; {ledger.FEEDBACK}: unchanged\n"
+        unchanged.remember(book.root, said, book.settings.workarounds)
     else:
         unchanged.forget(book.root)
     return _exit_code(outcomes)

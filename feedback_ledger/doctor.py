@@ -13,10 +13,11 @@ from feedback_ledger.captures import current_captures
 from feedback_ledger.environment import find_uv
 from feedback_ledger.report import columns
 from feedback_ledger.requirements import command_version, described, machine, unmet
+from feedback_ledger.workarounds import marked, unknown, unneeded
 
 
 def diagnose(book: Ledger) -> tuple[str, bool]:
-    """The text to print, and whether records and settings are in order."""
+    """The text to print, and whether records, settings and markers of workarounds are in order."""
     lines = [
         "this machine:",
         *_indented(columns(_machine(book))),
@@ -27,12 +28,14 @@ def diagnose(book: Ledger) -> tuple[str, bool]:
     fixtures = [(name, shlex.join(fixture.command)) for name, fixture in sorted(book.settings.fixtures.items())]
     if fixtures:
         lines += ["", "fixtures, started when a finding asks for them:", *_indented(columns(fixtures))]
-    weak = _weak(book)
-    lines += ["", "records:", f"  {len(book.records)} in order, {len(book.problems)} problems"]
-    lines += _indented("\n".join(map(str, book.problems)))
+    places = marked(book)
+    problems = sorted((*book.problems, *unknown(book, places)))
+    weak = [*_weak(book), *map(str, unneeded(book, places))]
+    lines += ["", "records:", f"  {len(book.records)} in order, {len(problems)} problems"]
+    lines += _indented("\n".join(map(str, problems)))
     if weak:
         lines += ["", "worth a look:", *_indented("\n".join(weak))]
-    return "\n".join(lines), not book.problems
+    return "\n".join(lines), not problems
 
 
 def _machine(book: Ledger) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ import functools
 import re
 import warnings
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Annotated, Any
 
 from pydantic import (
@@ -87,6 +88,13 @@ def _has_a_port(value: str) -> str:
     return value
 
 
+def _is_below_the_root(value: str) -> str:
+    folder = PurePosixPath(value)
+    if not value.strip() or _CONTROL.search(value) or folder.is_absolute() or ".." in folder.parts:
+        raise ValueError('a folder inside of the ledger\'s root, seen from there, such as "src"')
+    return value
+
+
 def as_list(value: Any) -> Any:
     """A single mapping where a list of them may stand."""
     return [value] if isinstance(value, Mapping) else value
@@ -115,4 +123,5 @@ Repository = Annotated[str, StringConstraints(pattern=r"^[\w.-]+/[\w.-]+$")]
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Place = Annotated[str, StringConstraints(pattern=r"^.+:[0-9]{1,5}$"), AfterValidator(_has_a_port)]
 Releases = Annotated[str, StringConstraints(pattern=r"^\S+$")]
+Folder = Annotated[str, AfterValidator(_is_below_the_root)]
 Words = Annotated[tuple[str, ...], Field(min_length=1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Iterator
@@ -45,7 +46,7 @@ def read_settings(root: Path) -> Configuration:
         for part in prefix:
             data = data.get(part, {}) if isinstance(data, dict) else {}
         if data or not prefix:
-            return _validated(name, text, prefix, data)
+            return _validated(root, name, text, prefix, data)
     return Configuration()
 
 
@@ -64,7 +65,7 @@ def _data(name: str, text: str) -> object:
     raise BadLedger([problem])
 
 
-def _validated(name: str, text: str, prefix: tuple[str, ...], data: object) -> Configuration:
+def _validated(root: Path, name: str, text: str, prefix: tuple[str, ...], data: object) -> Configuration:
     def line(path: FieldPath) -> int:
         return _line_of(text, (*prefix, *map(str, path)))
 
@@ -75,19 +76,30 @@ def _validated(name: str, text: str, prefix: tuple[str, ...], data: object) -> C
         problems = tuple(Problem(name, number, dotted(path), message) for path, number, message in wrong)
         return Configuration(prefix=prefix, problems=problems)
     good = Configuration(settings, prefix)
-    shared = tuple(
-        Problem(name, line(("fixtures", each)), f"fixtures.{each}", message) for each, message in _shared_names(good)
+    problems = tuple(
+        Problem(name, line(path), dotted(path), message)
+        for path, message in (*_shared_names(good), *_missing_folders(root, settings))
     )
-    return Configuration(prefix=prefix, problems=shared) if shared else good
+    return Configuration(prefix=prefix, problems=problems) if problems else good
 
 
-def _shared_names(configuration: Configuration) -> Iterator[tuple[str, str]]:
+def _shared_names(configuration: Configuration) -> Iterator[tuple[FieldPath, str]]:
     """`requires` says no more than a name, so it would mean two things."""
     settings = configuration.settings or Settings()
     for name in settings.fixtures:
         if name in settings.requirements:
             table = configuration.table("requirements", name)
-            yield name, f"{table} has the same name; give one of them another"
+            yield ("fixtures", name), f"{table} has the same name; give one of them another"
+
+
+def _missing_folders(root: Path, settings: Settings) -> Iterator[tuple[FieldPath, str]]:
+    """A folder that was moved or misspelled would be searched for nothing, for ever."""
+    for index, folder in enumerate(settings.workarounds):
+        place = ("workarounds", index)
+        if not os.path.isdir(root / folder):  # noqa: PTH112  Path.is_dir raises for a name that is too long
+            yield place, f'there is no folder "{folder}" in the ledger\'s root; name one that is there, or none'
+        elif not (root / folder).resolve().is_relative_to(root.resolve()):
+            yield place, f'"{folder}" is a link that leaves the ledger\'s root; name a folder inside of it'
 
 
 def _line_of(text: str, path: tuple[str, ...]) -> int:

@@ -1,17 +1,19 @@
-"""Findings on a terminal: the list, and one of them with all that is known. Pure but for the evidence it reads."""
+"""Findings on a terminal: the list, and one of them with all that is known. Pure but for the evidence and
+markers it reads.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from feedback_ledger import releases
 from feedback_ledger.book import Ledger
-from feedback_ledger.captures import current_captures
+from feedback_ledger.captures import current_captures, tested_evidence
 from feedback_ledger.loader import Record
 from feedback_ledger.matrix import matrices
 from feedback_ledger.ordering import in_order
 from feedback_ledger.report import columns
 from feedback_ledger.verdict import judge
+from feedback_ledger.workarounds import marked
 
 
 def list_text(book: Ledger, records: Sequence[Record]) -> str:
@@ -41,15 +43,16 @@ def matrix_text(book: Ledger, records: Sequence[Record]) -> str:
 
 
 def _tested(book: Ledger, record: Record) -> str:
-    captures, stale = current_captures(book, record)
-    evidence = captures.get(releases.tested(book.target(record.finding)))
+    evidence, stale = tested_evidence(book, record)
     if evidence is not None:
         return str(judge(record.finding, evidence).verdict)
     return "stale" if stale else "not run"
 
 
 def show_text(book: Ledger, record: Record) -> str:
-    """One finding: what it claims, what it needs, and the verdict on each release that was run."""
+    """One finding: what it claims, what it needs, the verdict on each release that was run, and where it is worked
+    around.
+    """
     finding = record.finding
     captures, stale = current_captures(book, record)
     facts = [
@@ -74,4 +77,7 @@ def show_text(book: Ledger, record: Record) -> str:
         lines.append("  and evidence of an earlier state of the reproducer, which counts for nothing: run it again")
     elif not captures:
         lines.append("  nothing yet")
+    places = [place for place in marked(book) if place.finding == finding.id]
+    if places:
+        lines += ["", *(f"Workaround in: {place}" for place in places)]
     return "\n".join(lines)

@@ -14,6 +14,7 @@ from pydantic import (
 from feedback_ledger.fields import (
     SECONDS,
     Document,
+    Folder,
     Name,
     Place,
     Release,
@@ -99,6 +100,9 @@ class Settings(Document):
     title: Title = Field(default="Feedback ledger", description="the title of FEEDBACK.md")
     output_limit: Annotated[StrictInt, Field(ge=1024)] = Field(
         default=1024 * 1024, description="how many bytes of each stream are kept, a whole number of at least 1024"
+    )
+    workarounds: tuple[Folder, ...] = Field(
+        default=(), description="a list of folders, seen from the ledger's root, whose files mark workarounds"
     )
     targets: Mapping[Name, Target] = Field(default={}, description="tables named [targets.NAME]")
     requirements: Mapping[Name, Requirement] = Field(default={}, description="tables named [requirements.NAME]")

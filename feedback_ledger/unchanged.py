@@ -27,15 +27,20 @@ def last_report(arguments: Sequence[str]) -> str | None:
         return None
     try:
         note = json.loads(_note(root).read_text(encoding="utf-8"))
-        return str(note["report"]) if note["state"] == _state(root) else None
+        # settings that name a folder which has gone are bad, and a build has to say so
+        same = note["state"] == _state(root) and all((root / folder).is_dir() for folder in note["folders"])
+        return str(note["report"]) if same else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def remember(root: Path, report: str) -> None:
-    """Notes that a build has just left everything as recorded, and what to print next time."""
+def remember(root: Path, report: str, folders: Sequence[str] = ()) -> None:
+    """Notes that a build has just left everything as recorded, what to print next time, and which folders must still
+    be there then.
+    """
     _note(root).parent.mkdir(exist_ok=True)
-    _note(root).write_text(json.dumps({"state": _state(root), "report": report}), encoding="utf-8")
+    note = {"state": _state(root), "report": report, "folders": list(folders)}
+    _note(root).write_text(json.dumps(note), encoding="utf-8")
 
 
 def forget(root: Path) -> None:

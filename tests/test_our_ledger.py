@@ -16,6 +16,7 @@ from feedback_ledger.loader import Record
 from feedback_ledger.ordering import in_order
 from feedback_ledger.verdict import judge
 from feedback_ledger.vocabulary import Status, Verdict
+from feedback_ledger.workarounds import marked, unknown, unneeded
 
 ROOT = Path(__file__).parents[1]
 BOOK = ledger.open_ledger(ROOT)
@@ -80,6 +81,15 @@ def test_no_signature_is_weak(name: str) -> None:
     assert signature.control is not None and signature.gone is not None
     assert signature.control.expects_text and signature.gone.expects_text and signature.gone.exit == 0
     assert signature.reproduces.expects_text
+
+
+def test_every_marked_workaround_has_a_finding() -> None:
+    assert BOOK.settings.workarounds, "where our own code may mark workarounds"
+    assert [str(problem) for problem in unknown(BOOK, marked(BOOK))] == []
+
+
+def test_no_workaround_outlives_its_finding() -> None:
+    assert [str(problem) for problem in unneeded(BOOK, marked(BOOK))] == []
 
 
 def test_reproducers_are_short_and_stand_alone() -> None:
