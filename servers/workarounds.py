@@ -1,7 +1,7 @@
 """Which workarounds are in force. Each is named by the finding that it exists for.
 
-`LEDGER_WITHOUT=F-077,F-055` in the environment switches some off, so that a reproducer can show the friction through the
-real server. The ledger lists the places that call `workaround`.
+`LEDGER_WITHOUT=F-077,F-055` in the environment switches some off, so that a reproducer can show the friction through
+the real server. The ledger lists the places that call `workaround`.
 """
 
 import functools

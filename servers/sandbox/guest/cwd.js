@@ -1,0 +1,2 @@
+os.chdir(std.getenv("SANDBOX_CWD"));
+std.unsetenv("SANDBOX_CWD");

@@ -1,0 +1,125 @@
+"""Runs inside the guest: a CPython that waits, started, for what it is to run. It serves one call and ends.
+
+Its stdin begins with ten digits, the length of a JSON object {argv, cwd, env, told}; what follows is the program's own.
+An exit code outside of 0 to 255 would not arrive, so it is left in the file `told`, and 222 is the code that says so.
+"""
+
+import atexit
+import builtins
+import json
+import linecache
+import os
+import runpy
+import sys
+import traceback
+import types
+
+TOLD_IN_FILE = 222
+OURS = (__file__, runpy.__file__, "<frozen runpy>")
+
+
+def exactly(size):
+    data = b""
+    while len(data) < size:
+        piece = os.read(0, min(size - len(data), 1 << 20))
+        if not piece:
+            leave_at_once(0)
+        data += piece
+    return data
+
+
+leave_at_once = os._exit
+request = json.loads(exactly(int(exactly(10))))
+
+
+def leave(status):
+    if not 0 <= status < 256 and request["told"]:
+        with open(request["told"], "w") as file:
+            file.write(str(status))
+        status = TOLD_IN_FILE
+    leave_at_once(status)
+
+
+def show(error):
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename in OURS:
+        trace = trace.tb_next
+    error = error.with_traceback(trace)
+    if sys.excepthook is sys.__excepthook__:
+        traceback.print_exception(error)
+    else:
+        sys.excepthook(type(error), error, trace)
+
+
+def run(argv, main):
+    if not argv or argv[0] == "-":
+        sys.argv = argv or [""]
+        execute(sys.stdin.buffer.read(), "<stdin>", main)
+    elif argv[0] == "-c":
+        sys.argv = ["-c", *argv[2:]]
+        execute(argv[1], "<string>", main)
+    elif argv[0] == "-m":
+        sys.argv = argv[1:]
+        runpy._run_module_as_main(argv[1])
+    else:
+        sys.argv = argv
+        run_file(argv[0], main)
+
+
+def run_file(path, main):
+    full = os.path.abspath(path)
+    if os.path.isdir(full):
+        sys.path.insert(0, full)
+        runpy._run_module_as_main("__main__", alter_argv=False)
+        return
+    try:
+        with open(full, "rb") as file:
+            code = file.read()
+    except OSError as error:
+        print(f"python: can't open file {full!r}: {error.strerror}", file=sys.stderr)
+        raise SystemExit(2) from None
+    sys.path[0] = os.path.dirname(full)
+    main.__file__ = path
+    execute(code, path, main)
+
+
+def execute(source, name, main):
+    if name in ("<string>", "<stdin>"):
+        text = source if isinstance(source, str) else source.decode("utf-8", "replace")
+        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    exec(compile(source, name, "exec", dont_inherit=True), main.__dict__)
+
+
+def serve():
+    os._exit = leave
+    os.chdir(request["cwd"])
+    os.environ.update(request["env"])
+    sys.stdout.reconfigure(line_buffering=True)
+    sys.path[0] = ""
+    main = types.ModuleType("__main__")
+    main.__builtins__ = builtins
+    sys.modules["__main__"] = main
+    status = 0
+    try:
+        run(request["argv"], main)
+    except SystemExit as leaving:
+        status = leaving.code
+        if status is None:
+            status = 0
+        elif not isinstance(status, int):
+            print(status, file=sys.stderr)
+            status = 1
+    except BaseException as error:
+        show(error)
+        status = 1
+    atexit._run_exitfuncs()
+    for stream in sys.stdout, sys.stderr:
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except OSError:
+            status = status or 120
+    leave(status)
+
+
+serve()

@@ -1,0 +1,211 @@
+"""Programs inside a sandbox: started, fed, listened to, stopped. Runs in the worker."""
+
+import asyncio
+import contextlib
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from wasmer_sdk import Process, ReadableBytes, Sandbox, WasmerError
+
+from servers.refusal import Code
+from servers.sandbox.messages import Ended, Refused, Run, Usage
+from servers.sandbox.paths import WORKSPACE
+from servers.workarounds import workaround
+
+FOLDER = "/opt/sandbox"
+TOLD_IN_FILE = 222
+CLOSING_S = 0.2
+NESTED_OUTPUT_BYTES = 16 << 20
+Stream = Literal["stdout", "stderr"]
+Emit = Callable[[Stream, bytes], Awaitable[None]]
+NOTHING_USED = Usage(0, 0)
+
+
+@dataclass
+class Budget:
+    """Passes on what a guest writes up to a limit, and counts the rest."""
+
+    emit: Emit
+    limit: int
+    total: dict[Stream, int] = field(default_factory=lambda: {"stdout": 0, "stderr": 0})
+
+    async def __call__(self, stream: Stream, data: bytes) -> None:
+        """Takes what was written."""
+        left = max(0, self.limit - self.total[stream])
+        self.total[stream] += len(data)
+        if left and data:
+            await self.emit(stream, data[:left])
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How one program ended."""
+
+    code: int | None
+    trap: str = ""
+    exact: bool = False
+
+
+class Guests:
+    """The programs of one sandbox, one command at a time, with a Python interpreter started ahead."""
+
+    def __init__(self, sandbox: Sandbox, own: frozenset[str], env: Mapping[str, str], output_bytes: int) -> None:
+        self._sandbox = sandbox
+        self._own = own
+        self._env = dict(env)
+        self._output_bytes = output_bytes
+        self._spare: asyncio.Task[Process] | None = None
+        self._running: set[Process] = set()
+        self._stopped = False
+        self.installed: set[str] = set()
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """What `run` knows, sorted."""
+        return tuple(sorted(self._own | self.installed))
+
+    def start_ahead(self) -> None:
+        """Starts the interpreter for the next call, which then need not wait for it."""
+        if "python" in self._own and self._spare is None:
+            self._spare = asyncio.create_task(self._python())
+
+    async def warm(self, command: str) -> None:
+        """Runs next to nothing, so that the module is compiled and its pages are in memory."""
+        code = {"python": "0", "js": "0", "sh": ":"}[command]
+        flag = "-e" if command == "js" else "-c"
+        await self.run(Run(command, (flag, code), b"", {}, WORKSPACE), _nowhere)
+
+    async def run(self, request: Run, emit: Emit) -> Ended | Refused:
+        """One command, to its end."""
+        if request.command not in self.commands:
+            known = ", ".join(self.commands)
+            return Refused(Code.NOT_FOUND, f"there is no command {request.command!r}", f"Use one of: {known}.")
+        if workaround("F-069") and not await self._is_folder(request.cwd):
+            return Refused(Code.NOT_FOUND, f"there is no folder {request.cwd}", "Write a file into it first.")
+        self._stopped = False
+        budget = Budget(emit, self._output_bytes)
+        try:
+            ended = await self._dispatch(request, budget)
+        finally:
+            self.start_ahead()
+        how: Literal["exited", "trapped", "stopped"] = (
+            "stopped" if self._stopped else "trapped" if ended.trap else "exited"
+        )
+        code = ended.code if how == "exited" else None
+        total = budget.total
+        return Ended(how, code, ended.exact, ended.trap, total["stdout"], total["stderr"], NOTHING_USED)
+
+    def stop(self) -> None:
+        """Ends what runs. A guest that makes no system call goes on burning a core: the worker has to go."""
+        self._stopped = True
+        for process in self._running:
+            with contextlib.suppress(WasmerError):
+                process._core.kill()
+
+    async def _is_folder(self, path: str) -> bool:
+        try:
+            return (await self._sandbox.fs.stat(path)).kind == "directory"
+        except WasmerError:
+            return False
+
+    async def _dispatch(self, request: Run, emit: Emit) -> Exit:
+        if request.command not in self._own:
+            return await self._cold(request.command, request.args, request, emit)
+        match request.command:
+            case "python" if _plain_python(request):
+                return await self._python_call(request, emit)
+            case "js":
+                code = ("-e", request.stdin.decode("utf-8", "replace")) if not request.args else request.args
+                args = ("--std", "-I", f"{FOLDER}/cwd.js", *code)
+                return await self._cold("js", args, request, emit, SANDBOX_CWD=request.cwd)
+            case other:
+                return await self._cold(other, request.args, request, emit)
+
+    async def _cold(self, command: str, args: tuple[str, ...], request: Run, emit: Emit, **more: str) -> Exit:
+        env = self._env | request.env | more
+        started = self._sandbox.command(command, args, cwd=request.cwd, env=env)
+        process = await started.spawn(stdin="pipe")
+        return await self._serve(process, request.stdin, emit)
+
+    async def _python(self) -> Process:
+        command = self._sandbox.command("python", [f"{FOLDER}/start.py"], env=self._env)
+        return await command.spawn(stdin="pipe")
+
+    async def _python_call(self, request: Run, emit: Emit) -> Exit:
+        self.start_ahead()
+        assert self._spare is not None
+        spare, self._spare = self._spare, None
+        process = await spare
+        self.start_ahead()
+        told = f"{WORKSPACE}/.exit-{secrets.token_hex(8)}" if workaround("F-045") else ""
+        head = json.dumps({"argv": request.args, "cwd": request.cwd, "env": request.env, "told": told}).encode()
+        ended = await self._serve(process, b"%010d%s%s" % (len(head), head, request.stdin), emit)
+        code = await self._told(told) if told and ended.code == TOLD_IN_FILE else ended.code
+        return Exit(code, ended.trap, exact=bool(told))
+
+    async def _told(self, path: str) -> int:
+        """The exit code that does not fit where exit codes go."""
+        try:
+            code = int(await self._sandbox.fs.read(path))
+            await self._sandbox.fs.remove(path)
+        except (WasmerError, ValueError):
+            return TOLD_IN_FILE
+        return code
+
+    async def _serve(self, process: Process, stdin: bytes, emit: Emit) -> Exit:
+        """Feeds and hears one program until it ends."""
+        self._running.add(process)
+        if self._stopped:
+            process._core.kill()
+        feeding = asyncio.create_task(_feed(process, stdin))
+        hearing = [asyncio.create_task(_hear(stream, name, emit)) for name, stream in _streams(process).items()]
+        try:
+            ended = Exit((await process.wait()).exit_code)
+        except WasmerError as error:
+            ended = Exit(None, _trap(str(error)))
+        finally:
+            self._running.discard(process)
+            feeding.cancel()
+            await asyncio.wait(hearing, timeout=CLOSING_S if self._stopped else None)
+        return ended
+
+
+def _plain_python(request: Run) -> bool:
+    """Whether the interpreter that was started ahead will do: no options, and nothing that it reads at its start."""
+    if any(name.startswith("PYTHON") for name in request.env):
+        return False
+    first = request.args[0] if request.args else "-"
+    return (first in ("-", "-c", "-m") and (first == "-" or len(request.args) > 1)) or not first.startswith("-")
+
+
+def _streams(process: Process) -> dict[Stream, ReadableBytes]:
+    assert process.stdout is not None and process.stderr is not None
+    return {"stdout": process.stdout, "stderr": process.stderr}
+
+
+async def _feed(process: Process, data: bytes) -> None:
+    """All of stdin; a program that does not want it is none of our business."""
+    assert process.stdin is not None
+    with contextlib.suppress(WasmerError):
+        for start in range(0, len(data), 1 << 20):
+            await process.stdin.write(data[start : start + (1 << 20)])
+        await process.stdin.close()
+
+
+async def _hear(stream: ReadableBytes, name: Stream, emit: Emit) -> None:
+    with contextlib.suppress(WasmerError):
+        async for data in stream:
+            await emit(name, data)
+
+
+async def _nowhere(_stream: Any, _data: bytes) -> None:
+    pass
+
+
+def _trap(message: str) -> str:
+    """The reason of a trap, without the stack of addresses below it."""
+    first = message.splitlines()[0] if message else "unknown"
+    return first.removeprefix("command execution failed: ").removeprefix("RuntimeError: ")

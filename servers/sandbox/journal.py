@@ -1,0 +1,39 @@
+"""What a workspace held when its worker last told: all that is left of it when a guest takes its worker down."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from servers.sandbox.messages import Changed, Restore, Synced
+
+
+@dataclass
+class Journal:
+    """Files by path, and folders."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    folders: set[str] = field(default_factory=set)
+
+    def change(self, change: Changed) -> None:
+        """Notes one file or folder."""
+        if change.data is None:
+            self.folders.add(change.path)
+        else:
+            self.files[change.path] = change.data
+
+    def finish(self, synced: Synced) -> None:
+        """Forgets what is gone."""
+        for path in synced.removed:
+            self.files.pop(path, None)
+            self.folders.discard(path)
+
+    def restoring(self) -> Iterator[Restore]:
+        """What puts everything back, folders first."""
+        for folder in sorted(self.folders):
+            yield Restore(folder, None)
+        for path, data in self.files.items():
+            yield Restore(path, data)
+
+    @property
+    def size(self) -> int:
+        """Bytes in files."""
+        return sum(map(len, self.files.values()))

@@ -1,0 +1,286 @@
+"""One sandbox that stays: calls queue for it, and whatever a guest does to its worker, the next call finds it well."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+from servers.refusal import Code, Refusal
+from servers.sandbox.cache import Cache
+from servers.sandbox.execution import Execution, execute, stop
+from servers.sandbox.journal import Journal
+from servers.sandbox.keeper import Keeper
+from servers.sandbox.limits import Limits
+from servers.sandbox.messages import (
+    Changed,
+    Content,
+    Entry,
+    Install,
+    Installed,
+    Last,
+    ListFolder,
+    Listing,
+    Part,
+    Progress,
+    Read,
+    Refused,
+    Run,
+    Sync,
+    Synced,
+    Write,
+)
+from servers.sandbox.outcome import Files, Health, Network, Outcome, Ran, State
+from servers.sandbox.process import OnPart, Worker, WorkerDied
+from servers.sandbox.runtimes import Runtimes
+from servers.sandbox.turns import Turns
+from servers.workarounds import workaround
+
+CARRY_S = 10.0
+Afterwards = Coroutine[Any, Any, None]
+OnProgress = Callable[[Progress], Awaitable[None]]
+
+
+class Slot:
+    """A sandbox with one network policy. Its files live as long as the server, unless it is reset."""
+
+    def __init__(self, network: Network, limits: Limits, runtimes: Runtimes, cache: Cache) -> None:
+        self.network = network
+        self.limits = limits
+        self._turns = Turns(limits.queue)
+        self._keeper = Keeper(network, limits, runtimes, cache)
+
+    def start(self) -> None:
+        """Warms up in the background."""
+        self._keeper.start()
+
+    async def close(self) -> None:
+        """Ends its worker."""
+        await self._turns.close()
+        await self._keeper.close()
+
+    async def run(self, request: Run, time_s: float) -> Ran | Refusal:
+        """Runs a command for at most `time_s`. Cancelling the caller stops the guest."""
+        if (refusal := await self._turns.take()) is not None:
+            return refusal
+        afterwards: Afterwards | None = None
+        worker: Worker | Refusal | None = None
+        try:
+            worker = await self._keeper.ready()
+            if isinstance(worker, Refusal):
+                return worker
+            execution = await execute(worker, request, time_s, self.limits)
+            if isinstance(execution, Refusal):
+                return execution
+            files, afterwards = await self._settle(worker, execution)
+            return _ran(execution, files, self.limits)
+        except asyncio.CancelledError:
+            if isinstance(worker, Worker):
+                afterwards = self._abandon(worker)
+            raise
+        finally:
+            self._turns.give_up(afterwards)
+
+    async def write(self, path: str, data: bytes) -> int | Refusal:
+        """Writes a file; the answer is the number of bytes."""
+        if (refusal := self._no_room(path, len(data))) is not None:
+            return refusal
+        answer = await self._ask(Write(path, data))
+        if isinstance(answer, Refusal):
+            return answer
+        self._keeper.journal.change(Changed(path, data))
+        return len(data)
+
+    async def read(self, path: str, offset: int, length: int) -> Content | Refusal:
+        """A piece of a file."""
+        answer = await self._ask(Read(path, offset, length))
+        assert isinstance(answer, Content | Refusal)
+        return answer
+
+    async def listing(self, path: str) -> tuple[Entry, ...] | Refusal:
+        """What a folder holds, sorted by name."""
+        answer = await self._ask(ListFolder(path))
+        assert isinstance(answer, Listing | Refusal)
+        return answer if isinstance(answer, Refusal) else answer.entries
+
+    async def install(self, package: Install, on_progress: OnProgress) -> tuple[str, ...] | Refusal:
+        """Adds a package's commands, which are there again after a replacement of the worker."""
+        telling: set[asyncio.Task[None]] = set()
+
+        def on_part(part: Part) -> None:
+            if isinstance(part, Progress):
+                telling.add(asyncio.ensure_future(on_progress(part)))
+
+        answer = await self._ask(package, on_part)
+        await asyncio.gather(*telling, return_exceptions=True)
+        if isinstance(answer, Refusal):
+            return answer
+        assert isinstance(answer, Installed)
+        self._keeper.packages.append(package)
+        self._keeper.commands = tuple(sorted({*self._keeper.commands, *answer.commands}))
+        return answer.commands
+
+    async def reset(self) -> int | Refusal:
+        """Empties the workspace and forgets packages; the answer is how many files there were."""
+        if (refusal := await self._turns.take()) is not None:
+            return refusal
+        try:
+            count = len(self._keeper.journal.files)
+            self._keeper.journal = Journal()
+            self._keeper.packages = []
+            await self._keeper.replace()
+            ready = await self._keeper.ready()
+            return ready if isinstance(ready, Refusal) else count
+        finally:
+            self._turns.give_up()
+
+    def state(self) -> State:
+        """What can be told without asking the worker."""
+        keeper = self._keeper
+        worker = keeper.worker if keeper.worker is not None and keeper.worker.alive else None
+        if worker is not None:
+            health, detail = (Health.BUSY if self._turns.taken else Health.READY), ""
+        elif keeper.trouble:
+            health, detail = Health.FAILED, keeper.trouble
+        else:
+            health, detail = Health.WARMING, keeper.stage
+        return State(
+            network=self.network,
+            health=health,
+            detail=detail,
+            waiting=self._turns.waiting,
+            restarts=keeper.restarts,
+            files=len(keeper.journal.files),
+            workspace_bytes=keeper.journal.size,
+            memory_bytes=0 if worker is None else worker.memory_bytes(),
+            commands=keeper.commands,
+            sdk=keeper.sdk,
+        )
+
+    def _no_room(self, path: str, size: int) -> Refusal | None:
+        journal = self._keeper.journal
+        room = min(
+            self.limits.file_bytes, self.limits.workspace_bytes - journal.size + len(journal.files.get(path, b""))
+        )
+        if size > room:
+            what = f"{size:,} bytes do not fit: there is room for {room:,}"
+            return Refusal(Code.TOO_LARGE, what, "Write less, or remove files first, with run_python or reset_sandbox.")
+        if path not in journal.files and len(journal.files) >= self.limits.workspace_files:
+            what = f"the workspace holds {len(journal.files):,} files, which is all that it may"
+            return Refusal(Code.TOO_LARGE, what, "Remove files first, with run_python or reset_sandbox.")
+        return None
+
+    async def _ask(
+        self, request: Write | Read | ListFolder | Install, on_part: OnPart = lambda _part: None
+    ) -> Last | Refusal:
+        """A request that is no command, in its turn."""
+        if (refusal := await self._turns.take()) is not None:
+            return refusal
+        afterwards: Afterwards | None = None
+        worker: Worker | Refusal | None = None
+        try:
+            worker = await self._keeper.ready()
+            if isinstance(worker, Refusal):
+                return worker
+            answer = await worker.ask(request, on_part)
+            return Refusal(answer.code, answer.message, answer.hint) if isinstance(answer, Refused) else answer
+        except WorkerDied as error:
+            what = f"the worker of the sandbox ended in the middle of it ({error})"
+            return Refusal(Code.NOT_AVAILABLE, what, "Try again: it is being replaced, with its files.")
+        except asyncio.CancelledError:
+            if isinstance(worker, Worker):
+                afterwards = self._abandon(worker)
+            raise
+        finally:
+            self._turns.give_up(afterwards)
+
+    async def _settle(self, worker: Worker, execution: Execution) -> tuple[Files, Afterwards | None]:
+        """Decides what becomes of the workspace and of the worker after a command."""
+        if execution.ended is None or execution.usage.over:
+            return Files.RESTORED, self._keeper.replace()
+        if execution.outcome is not Outcome.TIMED_OUT:
+            return Files.KEPT, self._note(worker)
+        kept = await self._carry(worker)
+        # A guest in a pure loop burns a core until its process ends; nothing tells from here whether this one does.
+        afterwards = self._keeper.replace() if workaround("F-044") else None
+        return (Files.KEPT if kept else Files.RESTORED), afterwards
+
+    async def _note(self, worker: Worker) -> None:
+        """Learns what changed; if the worker dies of it, the workspace is as it was before."""
+        if not await self._carry(worker):
+            await self._keeper.replace()
+
+    async def _abandon(self, worker: Worker) -> None:
+        """After a caller went away: the guest is stopped, what it wrote is kept if that can be had."""
+        if workaround("F-064"):
+            await stop(worker)
+        elif worker.busy:
+            with contextlib.suppress(WorkerDied):
+                await worker.settle()
+            return
+        if not worker.busy:
+            await self._carry(worker)
+        await self._keeper.replace()
+
+    async def _carry(self, worker: Worker) -> bool:
+        """Brings the journal up to date. False, and nothing noted, if the worker cannot tell in time."""
+        changes: list[Changed] = []
+
+        def on_part(part: Part) -> None:
+            if isinstance(part, Changed):
+                changes.append(part)
+
+        asking = asyncio.create_task(worker.ask(Sync(), on_part))
+        done, _ = await asyncio.wait({asking}, timeout=CARRY_S)
+        if not done:
+            asking.cancel()
+            return False
+        try:
+            synced = asking.result()
+        except WorkerDied:
+            return False
+        if not isinstance(synced, Synced) or synced.usage.over:
+            return False
+        for change in changes:
+            self._keeper.journal.change(change)
+        self._keeper.journal.finish(synced)
+        return True
+
+
+def _ran(execution: Execution, files: Files, limits: Limits) -> Ran:
+    ended, heard = execution.ended, execution.heard
+    return Ran(
+        outcome=execution.outcome,
+        exit_code=None if ended is None else ended.exit_code,
+        exit_code_is_exact=ended is None or ended.exit_code is None or ended.exact,
+        stdout=bytes(heard.stdout),
+        stderr=bytes(heard.stderr),
+        stdout_bytes=len(heard.stdout) if ended is None else ended.stdout_bytes,
+        stderr_bytes=len(heard.stderr) if ended is None else ended.stderr_bytes,
+        duration_s=execution.duration_s,
+        files=files,
+        note=_note(execution, files, limits),
+    )
+
+
+def _note(execution: Execution, files: Files, limits: Limits) -> str:
+    """What a reader has to know beyond the exit code, in words; empty for an ordinary run."""
+    said = []
+    match execution.outcome:
+        case Outcome.EXITED:
+            pass
+        case Outcome.TRAPPED:
+            assert execution.ended is not None
+            said.append(f"The program was ended by a trap: {execution.ended.detail}.")
+        case Outcome.TIMED_OUT:
+            said.append("The time was over and the program was stopped; what it wrote until then is above.")
+        case Outcome.OUT_OF_MEMORY:
+            said.append(f"The program made its sandbox hold more than {limits.worker_bytes:,} bytes and was ended.")
+        case Outcome.CRASHED:
+            said.append(f"The program took its sandbox down ({execution.lost}); a new one takes its place.")
+    if execution.usage.over:
+        said.append(f"The workspace went over a limit: {execution.usage.over}.")
+    if files is Files.RESTORED:
+        said.append("The files in /workspace are as they were before this call; what it wrote there is lost.")
+    elif execution.outcome is Outcome.TIMED_OUT:
+        said.append("The files in /workspace are as it left them.")
+    return " ".join(said)

@@ -1,0 +1,315 @@
+"""The program of a worker: one sandbox of the SDK, driven by messages on stdin, answering on what was its stdout.
+
+The SDK runs here and nowhere else, because one line of a guest can abort, deadlock or burn the process that holds it.
+"""
+
+import asyncio
+import contextlib
+import ctypes
+import fcntl
+import hashlib
+import importlib.metadata
+import os
+import resource
+import shutil
+import signal
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+from wasmer_sdk import (
+    Package,
+    PackageCommandDefinition,
+    PackageDefinition,
+    PackageLoadProgress,
+    Sandbox,
+    Wasmer,
+    WasmerError,
+)
+
+from servers.refusal import Code
+from servers.sandbox import frames
+from servers.sandbox.guests import FOLDER, Guests
+from servers.sandbox.messages import (
+    Done,
+    Ended,
+    Install,
+    Installed,
+    ListFolder,
+    Listing,
+    Message,
+    ModuleFile,
+    Output,
+    Progress,
+    Read,
+    Ready,
+    Refused,
+    Request,
+    Restore,
+    Run,
+    Setup,
+    Stop,
+    Sync,
+    Write,
+)
+from servers.sandbox.paths import WORKSPACE
+from servers.sandbox.wasm import HEADER, NotAModule, with_memory_limit
+from servers.sandbox.workspace import Workspace
+from servers.workarounds import workaround
+
+SDK_VERSION = importlib.metadata.version("wasmer-sdk")
+GUEST = Path(__file__).parent / "guest"
+ENV = {"PYTHONPATH": f"{FOLDER}/site", "PYTHONUTF8": "1", "HOME": WORKSPACE, "TMPDIR": "/tmp", "LANG": "C.UTF-8"}
+
+
+class Channel:
+    """The pipe to the server."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def receive(self) -> Any:
+        """The next request."""
+        return await frames.receive(self._reader, Request)
+
+    async def send(self, message: Message) -> None:
+        """Sends, and waits while the server is slower than we are."""
+        self._writer.write(frames.packed(message))
+        await self._writer.drain()
+
+
+class Server:
+    """Answers requests, one after the other."""
+
+    def __init__(self, channel: Channel, wasmer: Wasmer, sandbox: Sandbox, guests: Guests, setup: Setup) -> None:
+        self._channel = channel
+        self._wasmer = wasmer
+        self._sandbox = sandbox
+        self._guests = guests
+        self._setup = setup
+        self._workspace = Workspace(sandbox.fs, setup)
+
+    async def forever(self) -> None:
+        """Until the server closes the pipe."""
+        serving: asyncio.Task[None] | None = None
+        while True:
+            request = await self._channel.receive()
+            if isinstance(request, Stop):
+                self._guests.stop()
+                continue
+            if serving is not None:
+                await serving
+            serving = asyncio.create_task(self._serve(request))
+            serving.add_done_callback(_die_of_errors)
+
+    async def _serve(self, request: Request) -> None:
+        try:
+            async for message in self._answers(request):
+                await self._channel.send(message)
+        except WasmerError as error:
+            text = str(error).splitlines()[0]
+            await self._channel.send(
+                Refused(Code.NOT_AVAILABLE, f"the sandbox refused: {text}", "Change what you asked for.")
+            )
+
+    async def _answers(self, request: Request) -> AsyncIterator[Message]:
+        match request:
+            case Run():
+                yield await self._run(request)
+            case Write():
+                yield await self._workspace.write(request) or Done()
+            case Restore():
+                await self._workspace.restore(request.path, request.data)
+                yield Done()
+            case Read():
+                yield await self._workspace.read(request)
+            case ListFolder():
+                entries = await self._workspace.listing(request)
+                yield entries if isinstance(entries, Refused) else Listing(entries)
+            case Sync():
+                async for change in self._workspace.sync():
+                    yield change
+            case Install():
+                yield await self._install(request)
+            case Setup() | Stop():
+                raise AssertionError(request)
+
+    async def _run(self, request: Run) -> Message:
+        ended = await self._guests.run(request, lambda stream, data: self._channel.send(Output(stream, data)))
+        if isinstance(ended, Refused):
+            return ended
+        usage = await self._workspace.usage()
+        return Ended(
+            ended.how, ended.exit_code, ended.exact, ended.detail, ended.stdout_bytes, ended.stderr_bytes, usage
+        )
+
+    async def _install(self, request: Install) -> Message:
+        try:
+            package = await _load(self._wasmer, self._channel, request, self._setup.memory_bytes)
+        except NotAModule as error:
+            return Refused(
+                Code.INVALID_ARGUMENTS, str(error), "Give a .wasm file of a WASI program, or a .webc package."
+            )
+        except WasmerError as error:
+            hint = "Check the name and the network, or install a .wasm file from an allowed folder."
+            return Refused(Code.NOT_AVAILABLE, f"{request.name}: {str(error).splitlines()[0]}", hint)
+        if taken := sorted(set(package.commands) & set(self._guests.commands)):
+            return Refused(
+                Code.INVALID_ARGUMENTS,
+                f"the command {taken[0]!r} is there already",
+                "Reset the sandbox, or use it as it is.",
+            )
+        if not package.commands:
+            return Refused(Code.INVALID_ARGUMENTS, "the package has no commands", "Install one that has.")
+        await self._sandbox.install_package(package)
+        self._guests.installed |= set(package.commands)
+        return Installed(package.commands)
+
+
+async def _load(wasmer: Wasmer, channel: Channel, request: Install, memory_bytes: int) -> Package:
+    """A package from the registry, or from bytes; a plain module becomes one with a single command."""
+    if request.data is None:
+        return await wasmer.packages.load(request.name, on_progress=_teller(channel, request.name))
+    if not request.data.startswith(HEADER):
+        return await wasmer.packages.load(request.data)
+    module = with_memory_limit(request.data, memory_bytes)
+    commands = {request.name: PackageCommandDefinition(module="main")}
+    return await wasmer.packages.create(PackageDefinition(modules={"main": module}, commands=commands))
+
+
+def _teller(channel: Channel, name: str) -> Any:
+    told: set[asyncio.Task[None]] = set()
+
+    def tell(progress: PackageLoadProgress) -> None:
+        download = progress.download
+        message = Progress(f"{progress.phase.value} {name}", download.downloaded_bytes, download.total_bytes or 0)
+        task = asyncio.get_running_loop().create_task(channel.send(message))
+        told.add(task)
+        task.add_done_callback(told.discard)
+
+    return tell
+
+
+async def _own_package(wasmer: Wasmer, setup: Setup) -> Package:
+    """The runtimes and what they need, made in memory: a package from a folder could show the host's files."""
+    modules = {one.command: with_memory_limit(_checked(one), setup.memory_bytes) for one in setup.modules}
+    files = {
+        f"{FOLDER}/start.py": (GUEST / "start.py").read_bytes(),
+        f"{FOLDER}/cwd.js": (GUEST / "cwd.js").read_bytes(),
+    }
+    if workaround("F-043"):
+        files[f"{FOLDER}/site/sitecustomize.py"] = (GUEST / "sitecustomize.py").read_bytes()
+    commands = {name: PackageCommandDefinition(module=name) for name in modules}
+    return await wasmer.packages.create(PackageDefinition(modules=modules, commands=commands, files=files))
+
+
+def _checked(one: ModuleFile) -> bytes:
+    data = Path(one.path).read_bytes()
+    if hashlib.sha256(data).hexdigest() != one.sha256:
+        raise NotAModule(f"the runtime for {one.command} is not the one that was published: its sha256 differs")
+    return data
+
+
+@contextlib.contextmanager
+def _compiling_alone(setup: Setup) -> Iterator[None]:
+    """Held while modules are compiled, so that two workers do not compile the same one at once."""
+    cache = Path(setup.cache)
+    cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+    facts = (SDK_VERSION, setup.memory_bytes, *(one.sha256 for one in setup.modules))
+    warmed = cache / f"warmed-{hashlib.sha256(repr(facts).encode()).hexdigest()[:16]}"
+    with contextlib.ExitStack() as held:
+        # Where the lock or the mark cannot be written, both compile: slower, and right.
+        if not warmed.exists():
+            with contextlib.suppress(OSError):
+                lock = held.enter_context((cache / "compiling.lock").open("w"))
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+        with contextlib.suppress(OSError):
+            warmed.touch()
+
+
+async def _start(channel: Channel, setup: Setup) -> Server | Refused:
+    try:
+        with _compiling_alone(setup):
+            wasmer = Wasmer(cache_root=setup.cache)
+            await channel.send(Progress("loading the runtimes"))
+            if setup.registry:
+                names = list(setup.registry.values())
+                packages = await wasmer.packages.load_many(names, on_progress=_teller(channel, "the runtimes"))
+            else:
+                packages = [await _own_package(wasmer, setup)]
+            env = ENV if setup.modules else {}
+            sandbox = await wasmer.sandboxes.create(packages=packages, env=env, network=setup.network)
+            await sandbox.fs.mkdir(WORKSPACE, recursive=True)
+            own = frozenset(one.command for one in setup.modules)
+            guests = Guests(sandbox, own, ENV, setup.output_bytes)
+            for one in setup.modules:
+                await channel.send(Progress(f"compiling {one.command}"))
+                await guests.warm(one.command)
+            guests.start_ahead()
+    except NotAModule as error:
+        return Refused(Code.NOT_AVAILABLE, str(error), "Install the server's packages again.")
+    except (WasmerError, OSError) as error:
+        hint = "Check the network and the cache folder; WASMER_SANDBOX_RUNTIMES=wheels needs neither a registry."
+        return Refused(Code.NOT_AVAILABLE, f"the sandbox does not start: {str(error).splitlines()[0]}", hint)
+    if setup.registry:
+        guests.installed |= {command for package in packages for command in package.commands}
+    return Server(channel, wasmer, sandbox, guests, setup)
+
+
+def _die_of_errors(task: "asyncio.Task[None]") -> None:
+    """An error of the worker's own ends it; the server starts another."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        sys.excepthook(type(error), error, error.__traceback__)
+        os._exit(70)
+
+
+def _die_with_the_server() -> None:
+    """On Linux the kernel sees to it, even if this process hangs; elsewhere the end of the pipe does."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+async def _open_channel() -> Channel:
+    """Takes stdin and stdout for messages; what else would write to stdout goes to stderr instead."""
+    out = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=1 << 20)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(os.dup(0), "rb", buffering=0))
+    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, out)
+    return Channel(reader, asyncio.StreamWriter(transport, protocol, None, loop))
+
+
+async def _work() -> None:
+    channel = await _open_channel()
+    setup = await channel.receive()
+    assert isinstance(setup, Setup)
+    if not setup.cache_is_temporary:
+        _die_with_the_server()
+    try:
+        server = await _start(channel, setup)
+        if isinstance(server, Refused):
+            await channel.send(server)
+            return
+        await channel.send(Ready(sdk=SDK_VERSION, commands=server._guests.commands))
+        await server.forever()
+    finally:
+        if setup.cache_is_temporary and os.getppid() != setup.server_pid:
+            shutil.rmtree(setup.cache, ignore_errors=True)
+
+
+def main() -> None:
+    """Ends without the interpreter's own exit, which the SDK's threads turn into an abort now and then."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    status = 0
+    try:
+        asyncio.run(_work())
+    except (asyncio.IncompleteReadError, ConnectionError):
+        pass
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        status = 70
+    os._exit(status)
