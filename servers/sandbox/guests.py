@@ -6,6 +6,7 @@ import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal
 
 from wasmer_sdk import Process, ReadableBytes, Sandbox, WasmerError
@@ -13,12 +14,16 @@ from wasmer_sdk import Process, ReadableBytes, Sandbox, WasmerError
 from servers.refusal import Code
 from servers.sandbox.messages import Ended, Refused, Run, Usage
 from servers.sandbox.paths import WORKSPACE
+from servers.sandbox.shell import Nested, converse
 from servers.workarounds import workaround
 
 FOLDER = "/opt/sandbox"
 TOLD_IN_FILE = 222
 CLOSING_S = 0.2
 NESTED_OUTPUT_BYTES = 16 << 20
+DEEPEST_SHELL = 4
+TRAPPED_CODE = 134
+INFORMATION = ("-V", "--version", "-h", "--help", "-?")
 Stream = Literal["stdout", "stderr"]
 Emit = Callable[[Stream, bytes], Awaitable[None]]
 NOTHING_USED = Usage(0, 0)
@@ -115,14 +120,47 @@ class Guests:
         if request.command not in self._own:
             return await self._cold(request.command, request.args, request, emit)
         match request.command:
-            case "python" if _plain_python(request):
+            case "python":
                 return await self._python_call(request, emit)
             case "js":
                 code = ("-e", request.stdin.decode("utf-8", "replace")) if not request.args else request.args
                 args = ("--std", "-I", f"{FOLDER}/cwd.js", *code)
                 return await self._cold("js", args, request, emit, SANDBOX_CWD=request.cwd)
+            case "sh":
+                return await self._shell(request, emit)
             case other:
                 return await self._cold(other, request.args, request, emit)
+
+    async def _shell(self, request: Run, emit: Emit, depth: int = 0) -> Exit:
+        """A shell, which asks us for `python`, `js` and the like."""
+        command = self._sandbox.command("js", ["--std", "-m", f"{FOLDER}/shell.js"], env=self._env)
+        process = await command.spawn(stdin="pipe")
+
+        async def run(nested: Run) -> Nested:
+            return await self._nested(nested, depth + 1)
+
+        commands = tuple(name for name in self.commands if name != "sh" or depth < DEEPEST_SHELL)
+        full = Run(request.command, request.args, request.stdin, self._env | request.env, request.cwd)
+        return await self._attend(process, emit, lambda: converse(process, full, commands, emit, run))
+
+    async def _nested(self, request: Run, depth: int) -> Nested:
+        """A program that a shell asked for; its output goes back to the shell."""
+        heard: dict[Stream, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
+
+        async def hear(stream: Stream, data: bytes) -> None:
+            heard[stream] += data[: max(0, NESTED_OUTPUT_BYTES - len(heard[stream]))]
+
+        cwd = request.cwd if await self._is_folder(request.cwd) else WORKSPACE
+        env = {name: value for name, value in request.env.items() if self._env.get(name) != value}
+        request = Run(request.command, request.args, request.stdin, env, cwd)
+        if request.command == "sh":
+            ended = await self._shell(request, hear, depth)
+        else:
+            ended = await self._dispatch(request, hear)
+        if ended.code is None:
+            heard["stderr"] += f"{request.command}: ended by a trap: {ended.trap}\n".encode()
+        code = TRAPPED_CODE if ended.code is None else ended.code & 0xFF
+        return Nested(bytes(heard["stdout"]), bytes(heard["stderr"]), code)
 
     async def _cold(self, command: str, args: tuple[str, ...], request: Run, emit: Emit, **more: str) -> Exit:
         env = self._env | request.env | more
@@ -130,18 +168,30 @@ class Guests:
         process = await started.spawn(stdin="pipe")
         return await self._serve(process, request.stdin, emit)
 
-    async def _python(self) -> Process:
-        command = self._sandbox.command("python", [f"{FOLDER}/start.py"], env=self._env)
+    async def _python(self, options: tuple[str, ...] = (), env: Mapping[str, str] = MappingProxyType({})) -> Process:
+        """An interpreter that waits for what it is to run."""
+        command = self._sandbox.command("python", [*options, f"{FOLDER}/start.py"], env=self._env | dict(env))
         return await command.spawn(stdin="pipe")
 
-    async def _python_call(self, request: Run, emit: Emit) -> Exit:
+    async def _take_python(self, options: tuple[str, ...], env: Mapping[str, str]) -> Process:
+        """The one that was started ahead, unless this call wants something that is decided at the start."""
+        if options or env:
+            return await self._python(options, env)
         self.start_ahead()
         assert self._spare is not None
         spare, self._spare = self._spare, None
         process = await spare
         self.start_ahead()
+        return process
+
+    async def _python_call(self, request: Run, emit: Emit) -> Exit:
+        options, args = _split_options(request.args)
+        if any(option.startswith(INFORMATION) for option in options):
+            return await self._cold("python", request.args, request, emit)
+        at_start = {name: value for name, value in request.env.items() if name.startswith("PYTHON")}
+        process = await self._take_python(options, at_start)
         told = f"{WORKSPACE}/.exit-{secrets.token_hex(8)}" if workaround("F-045") else ""
-        head = json.dumps({"argv": request.args, "cwd": request.cwd, "env": request.env, "told": told}).encode()
+        head = json.dumps({"argv": args, "cwd": request.cwd, "env": request.env, "told": told}).encode()
         ended = await self._serve(process, b"%010d%s%s" % (len(head), head, request.stdin), emit)
         code = await self._told(told) if told and ended.code == TOLD_IN_FILE else ended.code
         return Exit(code, ended.trap, exact=bool(told))
@@ -157,33 +207,47 @@ class Guests:
 
     async def _serve(self, process: Process, stdin: bytes, emit: Emit) -> Exit:
         """Feeds and hears one program until it ends."""
+        assert process.stdout is not None
+        stdout = process.stdout
+
+        async def talk() -> None:
+            feeding = asyncio.create_task(_feed(process, stdin))
+            try:
+                await _hear(stdout, "stdout", emit)
+            finally:
+                feeding.cancel()
+
+        return await self._attend(process, emit, talk)
+
+    async def _attend(self, process: Process, emit: Emit, talk: Callable[[], Awaitable[int | None]]) -> Exit:
+        """Waits for a program, while `talk` minds its stdin and stdout. What `talk` answers goes for its exit code."""
+        assert process.stderr is not None
         self._running.add(process)
         if self._stopped:
             process._core.kill()
-        feeding = asyncio.create_task(_feed(process, stdin))
-        hearing = [asyncio.create_task(_hear(stream, name, emit)) for name, stream in _streams(process).items()]
+        talking = asyncio.ensure_future(talk())
+        hearing = asyncio.create_task(_hear(process.stderr, "stderr", emit))
         try:
             ended = Exit((await process.wait()).exit_code)
         except WasmerError as error:
             ended = Exit(None, _trap(str(error)))
         finally:
             self._running.discard(process)
-            feeding.cancel()
-            await asyncio.wait(hearing, timeout=CLOSING_S if self._stopped else None)
-        return ended
+            _, late = await asyncio.wait({talking, hearing}, timeout=CLOSING_S if self._stopped else None)
+            for task in late:
+                task.cancel()
+        if talking in late or ended.code is None:
+            return ended
+        said = talking.result()
+        return ended if said is None else Exit(said, exact=True)
 
 
-def _plain_python(request: Run) -> bool:
-    """Whether the interpreter that was started ahead will do: no options, and nothing that it reads at its start."""
-    if any(name.startswith("PYTHON") for name in request.env):
-        return False
-    first = request.args[0] if request.args else "-"
-    return (first in ("-", "-c", "-m") and (first == "-" or len(request.args) > 1)) or not first.startswith("-")
-
-
-def _streams(process: Process) -> dict[Stream, ReadableBytes]:
-    assert process.stdout is not None and process.stderr is not None
-    return {"stdout": process.stdout, "stderr": process.stderr}
+def _split_options(args: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The interpreter's own options, and what it is to run."""
+    at = 0
+    while at < len(args) and args[at].startswith("-") and args[at] not in ("-", "-c", "-m"):
+        at += 2 if args[at] in ("-X", "-W", "--check-hash-based-pycs") else 1
+    return args[:at], args[at:]
 
 
 async def _feed(process: Process, data: bytes) -> None:

@@ -198,6 +198,7 @@ async def _own_package(wasmer: Wasmer, setup: Setup) -> Package:
     files = {
         f"{FOLDER}/start.py": (GUEST / "start.py").read_bytes(),
         f"{FOLDER}/cwd.js": (GUEST / "cwd.js").read_bytes(),
+        f"{FOLDER}/shell.js": (GUEST / "shell" / "shell.js").read_bytes(),
     }
     if workaround("F-043"):
         files[f"{FOLDER}/site/sitecustomize.py"] = (GUEST / "sitecustomize.py").read_bytes()
@@ -243,7 +244,7 @@ async def _start(channel: Channel, setup: Setup) -> Server | Refused:
             env = ENV if setup.modules else {}
             sandbox = await wasmer.sandboxes.create(packages=packages, env=env, network=setup.network)
             await sandbox.fs.mkdir(WORKSPACE, recursive=True)
-            own = frozenset(one.command for one in setup.modules)
+            own = frozenset(one.command for one in setup.modules) | ({"sh"} if setup.modules else set())
             guests = Guests(sandbox, own, ENV, setup.output_bytes)
             for one in setup.modules:
                 await channel.send(Progress(f"compiling {one.command}"))

@@ -55,6 +55,9 @@ def run(argv, main):
     if not argv or argv[0] == "-":
         sys.argv = argv or [""]
         execute(sys.stdin.buffer.read(), "<stdin>", main)
+    elif argv in (["-c"], ["-m"]):
+        print(f"python: argument expected for the {argv[0]} option", file=sys.stderr)
+        raise SystemExit(2)
     elif argv[0] == "-c":
         sys.argv = ["-c", *argv[2:]]
         execute(argv[1], "<string>", main)
