@@ -79,7 +79,7 @@ class Tools:
 
         `js` is QuickJS, with ES modules and its `std` and `os`. `sh` is a shell with the usual text tools (grep, sed,
         awk, sort, find, jq ...), which starts `python` and `js` as well. Files in /workspace stay for later calls with
-        the same `network`. A non-zero exit code is a normal answer.
+        the same `network`; /tmp is each program's own and gone at its end. A non-zero exit code is a normal answer.
         """
         return await self._run(command, args, stdin, env, cwd, timeout, network)
 

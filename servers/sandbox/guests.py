@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
@@ -11,22 +12,22 @@ from typing import Any, Literal
 
 from wasmer_sdk import Process, ReadableBytes, Sandbox, WasmerError
 
-from servers.refusal import Code
+from servers.refusal import Code, Refusal
 from servers.sandbox.messages import Ended, Refused, Run, Usage
-from servers.sandbox.paths import WORKSPACE
-from servers.sandbox.shell import Nested, converse
+from servers.sandbox.paths import WORKSPACE, in_workspace
+from servers.sandbox.shell import Host, Nested, converse
 from servers.workarounds import workaround
 
 FOLDER = "/opt/sandbox"
 TOLD_IN_FILE = 222
 CLOSING_S = 0.2
 NESTED_OUTPUT_BYTES = 16 << 20
-DEEPEST_SHELL = 4
 TRAPPED_CODE = 134
 INFORMATION = ("-V", "--version", "-h", "--help", "-?")
 Stream = Literal["stdout", "stderr"]
 Emit = Callable[[Stream, bytes], Awaitable[None]]
 NOTHING_USED = Usage(0, 0)
+NO_ENV: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass
@@ -62,7 +63,9 @@ class Guests:
         self._own = own
         self._env = dict(env)
         self._output_bytes = output_bytes
-        self._spare: asyncio.Task[Process] | None = None
+        self._ahead = {"python"} & own
+        self._spares: dict[str, asyncio.Task[Process]] = {}
+        self._modes: dict[str, int] = {}
         self._running: set[Process] = set()
         self._stopped = False
         self.installed: set[str] = set()
@@ -74,8 +77,8 @@ class Guests:
 
     def start_ahead(self) -> None:
         """Starts the interpreter for the next call, which then need not wait for it."""
-        if "python" in self._own and self._spare is None:
-            self._spare = asyncio.create_task(self._python())
+        for command in self._ahead - set(self._spares):
+            self._spares[command] = asyncio.create_task(self._start(command))
 
     async def warm(self, command: str) -> None:
         """Runs next to nothing, so that the module is compiled and its pages are in memory."""
@@ -131,19 +134,24 @@ class Guests:
             case other:
                 return await self._cold(other, request.args, request, emit)
 
-    async def _shell(self, request: Run, emit: Emit, depth: int = 0) -> Exit:
+    async def _shell(self, request: Run, emit: Emit) -> Exit:
         """A shell, which asks us for `python`, `js` and the like."""
-        command = self._sandbox.command("js", ["--std", "-m", f"{FOLDER}/shell.js"], env=self._env)
-        process = await command.spawn(stdin="pipe")
-
-        async def run(nested: Run) -> Nested:
-            return await self._nested(nested, depth + 1)
-
-        commands = tuple(name for name in self.commands if name != "sh" or depth < DEEPEST_SHELL)
+        process = await self._take("sh")
         full = Run(request.command, request.args, request.stdin, self._env | request.env, request.cwd)
-        return await self._attend(process, emit, lambda: converse(process, full, commands, emit, run))
+        host = Host(emit, self._nested, self._remove)
+        talk = functools.partial(converse, process, full, self.commands, self._modes, host)
+        return await self._attend(process, emit, talk)
 
-    async def _nested(self, request: Run, depth: int) -> Nested:
+    async def _remove(self, path: str, recursive: bool) -> bool:
+        if isinstance(in_workspace(path), Refusal) or path == WORKSPACE:
+            return False
+        try:
+            await self._sandbox.fs.remove(path, recursive=recursive)
+        except WasmerError:
+            return False
+        return True
+
+    async def _nested(self, request: Run) -> Nested:
         """A program that a shell asked for; its output goes back to the shell."""
         heard: dict[Stream, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
 
@@ -153,10 +161,7 @@ class Guests:
         cwd = request.cwd if await self._is_folder(request.cwd) else WORKSPACE
         env = {name: value for name, value in request.env.items() if self._env.get(name) != value}
         request = Run(request.command, request.args, request.stdin, env, cwd)
-        if request.command == "sh":
-            ended = await self._shell(request, hear, depth)
-        else:
-            ended = await self._dispatch(request, hear)
+        ended = await self._dispatch(request, hear)
         if ended.code is None:
             heard["stderr"] += f"{request.command}: ended by a trap: {ended.trap}\n".encode()
         code = TRAPPED_CODE if ended.code is None else ended.code & 0xFF
@@ -168,19 +173,17 @@ class Guests:
         process = await started.spawn(stdin="pipe")
         return await self._serve(process, request.stdin, emit)
 
-    async def _python(self, options: tuple[str, ...] = (), env: Mapping[str, str] = MappingProxyType({})) -> Process:
-        """An interpreter that waits for what it is to run."""
-        command = self._sandbox.command("python", [*options, f"{FOLDER}/start.py"], env=self._env | dict(env))
-        return await command.spawn(stdin="pipe")
+    async def _start(self, command: str, options: tuple[str, ...] = (), env: Mapping[str, str] = NO_ENV) -> Process:
+        """An interpreter or a shell that waits for what it is to run."""
+        module, program = ("python", ("start.py",)) if command == "python" else ("js", ("--std", "-m", "shell.js"))
+        args = [*options, *program[:-1], f"{FOLDER}/{program[-1]}"]
+        return await self._sandbox.command(module, args, env=self._env | dict(env)).spawn(stdin="pipe")
 
-    async def _take_python(self, options: tuple[str, ...], env: Mapping[str, str]) -> Process:
-        """The one that was started ahead, unless this call wants something that is decided at the start."""
-        if options or env:
-            return await self._python(options, env)
+    async def _take(self, command: str) -> Process:
+        """The one that was started ahead. From the first use on there is always a next one."""
+        self._ahead.add(command)
         self.start_ahead()
-        assert self._spare is not None
-        spare, self._spare = self._spare, None
-        process = await spare
+        process = await self._spares.pop(command)
         self.start_ahead()
         return process
 
@@ -189,7 +192,8 @@ class Guests:
         if any(option.startswith(INFORMATION) for option in options):
             return await self._cold("python", request.args, request, emit)
         at_start = {name: value for name, value in request.env.items() if name.startswith("PYTHON")}
-        process = await self._take_python(options, at_start)
+        fresh = options or at_start
+        process = await (self._start("python", options, at_start) if fresh else self._take("python"))
         told = f"{WORKSPACE}/.exit-{secrets.token_hex(8)}" if workaround("F-045") else ""
         head = json.dumps({"argv": args, "cwd": request.cwd, "env": request.env, "told": told}).encode()
         ended = await self._serve(process, b"%010d%s%s" % (len(head), head, request.stdin), emit)

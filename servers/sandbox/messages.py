@@ -12,11 +12,15 @@ class Message(msgspec.Struct, tag=True, forbid_unknown_fields=True):
 
 
 class ModuleFile(msgspec.Struct, frozen=True):
-    """A WebAssembly module on disk, and what its bytes must hash to."""
+    """A WebAssembly module on disk, and what its bytes must hash to.
+
+    `stack_top` is where its stack begins, if that has to be enlarged.
+    """
 
     command: str
     path: str
     sha256: str
+    stack_top: int | None = None
 
 
 # ---- to the worker

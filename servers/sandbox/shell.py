@@ -4,7 +4,6 @@ The shell is JavaScript in QuickJS, which cannot start a module. So it says what
 """
 
 import base64
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -40,10 +39,19 @@ class Wants(Spoken, tag="run"):
     stdin: str
 
 
+class Removes(Spoken, tag="remove"):
+    """A folder to be removed, which QuickJS cannot do."""
+
+    id: int
+    path: str
+    recursive: bool
+
+
 class Ends(Spoken, tag="exit"):
-    """The last line."""
+    """The last line. `modes` are there if a `chmod` changed one."""
 
     exit_code: int
+    modes: dict[str, int] | None = None
 
 
 class Begin(msgspec.Struct):
@@ -54,7 +62,8 @@ class Begin(msgspec.Struct):
     env: dict[str, str]
     stdin: bytes
     commands: tuple[str, ...]
-    seed: bytes
+    modes: dict[str, int]
+    remove: bool = True
 
 
 class Reply(msgspec.Struct):
@@ -63,6 +72,13 @@ class Reply(msgspec.Struct):
     id: int
     stdout: bytes
     stderr: bytes
+    exit_code: int
+
+
+class Removed(msgspec.Struct):
+    """Whether a folder is gone; anything but 0 says that it is not."""
+
+    id: int
     exit_code: int
 
 
@@ -75,27 +91,41 @@ class Nested:
     exit_code: int
 
 
+@dataclass(frozen=True)
+class Host:
+    """What a shell gets done: its output passed on, programs run, a folder removed (True if it is gone)."""
+
+    emit: Callable[[Stream, bytes], Awaitable[None]]
+    run: Callable[[Run], Awaitable[Nested]]
+    remove: Callable[[str, bool], Awaitable[bool]]
+
+
 async def converse(
-    process: Process,
-    request: Run,
-    commands: tuple[str, ...],
-    emit: Callable[[Stream, bytes], Awaitable[None]],
-    run: Callable[[Run], Awaitable[Nested]],
+    process: Process, request: Run, commands: tuple[str, ...], modes: dict[str, int], host: Host
 ) -> int | None:
-    """Talks with the shell until it ends. The answer is its exit code, or None if it never said one."""
+    """Talks with the shell until it ends. The answer is its exit code, or None if it never said one.
+
+    `modes` are the permission bits that the shell set, by path. The file system keeps none, so they are kept here.
+    """
     assert process.stdin is not None and process.stdout is not None
-    begin = Begin(request.args, request.cwd, request.env, request.stdin, commands, secrets.token_bytes(32))
-    await process.stdin.write(msgspec.json.encode(begin) + b"\n")
+
+    async def tell(line: msgspec.Struct) -> None:
+        assert process.stdin is not None
+        await process.stdin.write(msgspec.json.encode(line) + b"\n")
+
+    await tell(Begin(request.args, request.cwd, request.env, request.stdin, commands, modes))
     async for line in _lines(process.stdout):
-        match msgspec.json.decode(line, type=Wrote | Wants | Ends):
+        match msgspec.json.decode(line, type=Wrote | Wants | Removes | Ends):
             case Wrote(stream, data):
-                await emit(stream, base64.b64decode(data))
+                await host.emit(stream, base64.b64decode(data))
             case Wants() as wants:
                 stdin = base64.b64decode(wants.stdin)
-                nested = await run(Run(wants.command, wants.args, stdin, wants.env, wants.cwd))
-                reply = Reply(wants.id, nested.stdout, nested.stderr, nested.exit_code)
-                await process.stdin.write(msgspec.json.encode(reply) + b"\n")
-            case Ends(exit_code):
+                nested = await host.run(Run(wants.command, wants.args, stdin, wants.env, wants.cwd))
+                await tell(Reply(wants.id, nested.stdout, nested.stderr, nested.exit_code))
+            case Removes(number, path, recursive):
+                await tell(Removed(number, 0 if await host.remove(path, recursive) else 1))
+            case Ends(exit_code, changed):
+                modes.update(changed or {})
                 return exit_code
     return None
 

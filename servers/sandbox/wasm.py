@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 PAGE_BYTES = 65_536
 HEADER = b"\0asm\1\0\0\0"
-IMPORTS, MEMORIES = 2, 5
+IMPORTS, MEMORIES, GLOBALS = 2, 5, 6
 HAS_MAXIMUM = 1
+MUTABLE_I32, END = b"\x7f\1\x41", b"\x0b"
 
 
 class NotAModule(ValueError):
@@ -33,6 +34,31 @@ def with_memory_limit(module: bytes, limit_bytes: int) -> bytes:
         raise NotAModule("not a WebAssembly module: it ends in the middle of a section") from None
     if not limited:
         raise NotAModule("a module without a memory cannot be a WASI program")
+    return bytes(out)
+
+
+def with_stack(module: bytes, top: int, more_bytes: int) -> bytes:
+    """The module with its stack moved to new memory of its own, and larger by `more_bytes`.
+
+    `top` is where the linker put the stack's top; the stack pointer is the first global, as LLVM makes it. With the
+    64 KiB that a module may come with, a program that recurses writes over the data below before anything notices.
+    """
+    out = bytearray(HEADER)
+    pages = 0
+    for kind, body in _sections(module):
+        kept = body
+        if kind == MEMORIES:
+            _, at = _read_leb(body, 2)
+            pages = _read_leb(body, 2)[0] + more_bytes // PAGE_BYTES
+            kept = body[:2] + _leb(pages) + body[at:]
+        elif kind == GLOBALS:
+            declared = MUTABLE_I32 + _signed_leb(top) + END
+            count, at = _read_leb(body, 0)
+            if not body.startswith(declared, at):
+                raise NotAModule(f"the module's stack does not begin at {top}")
+            moved = MUTABLE_I32 + _signed_leb(pages * PAGE_BYTES) + END
+            kept = _leb(count) + moved + body[at + len(declared) :]
+        out += bytes([kind]) + _leb(len(kept)) + kept
     return bytes(out)
 
 
@@ -111,3 +137,9 @@ def _leb(value: int) -> bytes:
         out.append(low | (0x80 if value else 0))
         if not value:
             return bytes(out)
+
+
+def _signed_leb(value: int) -> bytes:
+    """A number that is not negative, as signed LEB128."""
+    unsigned = _leb(value)
+    return unsigned if not unsigned[-1] & 0x40 else unsigned[:-1] + bytes([unsigned[-1] | 0x80, 0])

@@ -54,11 +54,12 @@ from servers.sandbox.messages import (
     Write,
 )
 from servers.sandbox.paths import WORKSPACE
-from servers.sandbox.wasm import HEADER, NotAModule, with_memory_limit
+from servers.sandbox.wasm import HEADER, NotAModule, with_memory_limit, with_stack
 from servers.sandbox.workspace import Workspace
 from servers.workarounds import workaround
 
 SDK_VERSION = importlib.metadata.version("wasmer-sdk")
+MORE_STACK_BYTES = 4 << 20
 GUEST = Path(__file__).parent / "guest"
 ENV = {"PYTHONPATH": f"{FOLDER}/site", "PYTHONUTF8": "1", "HOME": WORKSPACE, "TMPDIR": "/tmp", "LANG": "C.UTF-8"}
 
@@ -194,7 +195,7 @@ def _teller(channel: Channel, name: str) -> Any:
 
 async def _own_package(wasmer: Wasmer, setup: Setup) -> Package:
     """The runtimes and what they need, made in memory: a package from a folder could show the host's files."""
-    modules = {one.command: with_memory_limit(_checked(one), setup.memory_bytes) for one in setup.modules}
+    modules = {one.command: _limited(one, setup.memory_bytes) for one in setup.modules}
     files = {
         f"{FOLDER}/start.py": (GUEST / "start.py").read_bytes(),
         f"{FOLDER}/cwd.js": (GUEST / "cwd.js").read_bytes(),
@@ -204,6 +205,13 @@ async def _own_package(wasmer: Wasmer, setup: Setup) -> Package:
         files[f"{FOLDER}/site/sitecustomize.py"] = (GUEST / "sitecustomize.py").read_bytes()
     commands = {name: PackageCommandDefinition(module=name) for name in modules}
     return await wasmer.packages.create(PackageDefinition(modules=modules, commands=commands, files=files))
+
+
+def _limited(one: ModuleFile, memory_bytes: int) -> bytes:
+    module = _checked(one)
+    if one.stack_top is not None:
+        module = with_stack(module, one.stack_top, MORE_STACK_BYTES)
+    return with_memory_limit(module, memory_bytes)
 
 
 def _checked(one: ModuleFile) -> bytes:
@@ -218,7 +226,7 @@ def _compiling_alone(setup: Setup) -> Iterator[None]:
     """Held while modules are compiled, so that two workers do not compile the same one at once."""
     cache = Path(setup.cache)
     cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-    facts = (SDK_VERSION, setup.memory_bytes, *(one.sha256 for one in setup.modules))
+    facts = (SDK_VERSION, MORE_STACK_BYTES, setup.memory_bytes, *(one.sha256 for one in setup.modules))
     warmed = cache / f"warmed-{hashlib.sha256(repr(facts).encode()).hexdigest()[:16]}"
     with contextlib.ExitStack() as held:
         # Where the lock or the mark cannot be written, both compile: slower, and right.

@@ -55,7 +55,7 @@ def test_limits_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("text", ["", "ten", "0", "-1", "nan", "inf", "1e30", "1.5"])
 def test_a_limit_that_is_no_number_is_one_line(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("WASMER_SANDBOX_FILE_BYTES", text)
-    with pytest.raises(limits.BadLimit, match="^WASMER_SANDBOX_FILE_BYTES: .*such as 52428800$"):
+    with pytest.raises(limits.BadLimit, match=r"^WASMER_SANDBOX_FILE_BYTES: .*such as 52428800$"):
         limits.from_environment()
 
 
@@ -91,7 +91,7 @@ def test_files_come_from_allowed_folders_only(tmp_path: Path, monkeypatch: pytes
 def test_a_list_of_workarounds_that_is_none_is_one_line(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("LEDGER_WITHOUT", text)
     workarounds.switched_off.cache_clear()
-    with pytest.raises(workarounds.BadVariable, match="^LEDGER_WITHOUT: .* is no finding; write ids such as F-077"):
+    with pytest.raises(workarounds.BadVariable, match=r"^LEDGER_WITHOUT: .* is no finding; write ids such as F-077"):
         workarounds.workaround("F-077")
     workarounds.switched_off.cache_clear()
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from servers.sandbox.wasm import PAGE_BYTES, NotAModule, with_memory_limit
+from servers.sandbox.wasm import PAGE_BYTES, NotAModule, with_memory_limit, with_stack
 
 HEADER = b"\0asm\1\0\0\0"
 TYPES = b"\1\4\1\x60\0\0"
@@ -61,3 +61,12 @@ def test_garbage_is_refused_and_nothing_else_happens(garbage: bytes) -> None:
         assert with_memory_limit(HEADER + garbage, 16 * PAGE_BYTES).startswith(HEADER)
     except NotAModule as error:
         assert "\n" not in str(error)
+
+
+def test_the_stack_gets_memory_of_its_own() -> None:
+    pointer = bytes([6, 8, 1, 0x7F, 1, 0x41, 0x80, 0xA1, 0x0C, 0x0B])
+    moved = bytes([6, 8, 1, 0x7F, 1, 0x41, 0x80, 0x80, 0x18, 0x0B])
+    module = HEADER + memory(1, 0, 4) + pointer
+    assert with_stack(module, 200_832, 2 * PAGE_BYTES) == HEADER + memory(1, 0, 6) + moved
+    with pytest.raises(NotAModule, match="does not begin at 65536"):
+        with_stack(module, 65_536, PAGE_BYTES)
