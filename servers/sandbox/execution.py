@@ -79,10 +79,15 @@ async def execute(worker: Worker, request: Run, time_s: float, limits: Limits) -
 async def stop(worker: Worker) -> None:
     """Stops the guest in progress, and waits a little for the worker to say so."""
     if worker.busy and worker.alive:
-        await worker.tell(Stop())
-        settling = asyncio.ensure_future(worker.settle())
-        await asyncio.wait({settling}, timeout=GRACE_S)
-        if not settling.done():
-            settling.cancel()
-        elif not settling.cancelled():
-            settling.exception()
+        # Telling it may take for ever as well: one that hangs does not read.
+        stopping = asyncio.ensure_future(_stop(worker))
+        await asyncio.wait({stopping}, timeout=GRACE_S)
+        if not stopping.done():
+            stopping.cancel()
+        elif not stopping.cancelled():
+            stopping.exception()
+
+
+async def _stop(worker: Worker) -> None:
+    await worker.tell(Stop())
+    await worker.settle()

@@ -3,17 +3,17 @@
 import asyncio
 import contextlib
 import functools
-import json
+import marshal
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
-from wasmer_sdk import Process, ReadableBytes, Sandbox, WasmerError
+from wasmer_sdk import Process, ReadableBytes, Sandbox, WasmerError, WritableBytes
 
 from servers.refusal import Code, Refusal
-from servers.sandbox.messages import Ended, Refused, Run, Usage
+from servers.sandbox.messages import Refused, Run
 from servers.sandbox.paths import WORKSPACE, in_workspace
 from servers.sandbox.shell import Host, Nested, converse
 from servers.workarounds import workaround
@@ -26,7 +26,8 @@ TRAPPED_CODE = 134
 INFORMATION = ("-V", "--version", "-h", "--help", "-?")
 Stream = Literal["stdout", "stderr"]
 Emit = Callable[[Stream, bytes], Awaitable[None]]
-NOTHING_USED = Usage(0, 0)
+MARSHAL_VERSION = 2
+STDIN_CHUNK = 1 << 20
 NO_ENV: Mapping[str, str] = MappingProxyType({})
 
 
@@ -53,6 +54,16 @@ class Exit:
     code: int | None
     trap: str = ""
     exact: bool = False
+
+
+@dataclass(frozen=True)
+class Finished:
+    """How a command ended, and how much it wrote, in bytes."""
+
+    exit: Exit
+    stopped: bool
+    stdout_bytes: int
+    stderr_bytes: int
 
 
 class Guests:
@@ -86,7 +97,7 @@ class Guests:
         flag = "-e" if command == "js" else "-c"
         await self.run(Run(command, (flag, code), b"", {}, WORKSPACE), _nowhere)
 
-    async def run(self, request: Run, emit: Emit) -> Ended | Refused:
+    async def run(self, request: Run, emit: Emit) -> Finished | Refused:
         """One command, to its end."""
         if request.command not in self.commands:
             known = ", ".join(self.commands)
@@ -99,37 +110,33 @@ class Guests:
             ended = await self._dispatch(request, budget)
         finally:
             self.start_ahead()
-        how: Literal["exited", "trapped", "stopped"] = (
-            "stopped" if self._stopped else "trapped" if ended.trap else "exited"
-        )
-        code = ended.code if how == "exited" else None
-        total = budget.total
-        return Ended(how, code, ended.exact, ended.trap, total["stdout"], total["stderr"], NOTHING_USED)
+        return Finished(ended, self._stopped, budget.total["stdout"], budget.total["stderr"])
 
-    def stop(self) -> None:
+    async def stop(self) -> None:
         """Ends what runs. A guest that makes no system call goes on burning a core: the worker has to go."""
         self._stopped = True
         for process in self._running:
             with contextlib.suppress(WasmerError):
-                process._core.kill()
+                await process.kill()
 
     async def _is_folder(self, path: str) -> bool:
+        if path == WORKSPACE:
+            return True
         try:
             return (await self._sandbox.fs.stat(path)).kind == "directory"
         except WasmerError:
             return False
 
     async def _dispatch(self, request: Run, emit: Emit) -> Exit:
-        if request.command not in self._own:
-            return await self._cold(request.command, request.args, request, emit)
+        ours = request.command in self._own
         match request.command:
-            case "python":
+            case "python" if ours:
                 return await self._python_call(request, emit)
-            case "js":
+            case "js" if ours:
                 code = ("-e", request.stdin.decode("utf-8", "replace")) if not request.args else request.args
                 args = ("--std", "-I", f"{FOLDER}/cwd.js", *code)
                 return await self._cold("js", args, request, emit, SANDBOX_CWD=request.cwd)
-            case "sh":
+            case "sh" if ours:
                 return await self._shell(request, emit)
             case other:
                 return await self._cold(other, request.args, request, emit)
@@ -170,7 +177,7 @@ class Guests:
     async def _cold(self, command: str, args: tuple[str, ...], request: Run, emit: Emit, **more: str) -> Exit:
         env = self._env | request.env | more
         started = self._sandbox.command(command, args, cwd=request.cwd, env=env)
-        process = await started.spawn(stdin="pipe")
+        process = await started.spawn(stdin="pipe" if request.stdin else "closed")
         return await self._serve(process, request.stdin, emit)
 
     async def _start(self, command: str, options: tuple[str, ...] = (), env: Mapping[str, str] = NO_ENV) -> Process:
@@ -195,7 +202,7 @@ class Guests:
         fresh = options or at_start
         process = await (self._start("python", options, at_start) if fresh else self._take("python"))
         told = f"{WORKSPACE}/.exit-{secrets.token_hex(8)}" if workaround("F-045") else ""
-        head = json.dumps({"argv": args, "cwd": request.cwd, "env": request.env, "told": told}).encode()
+        head = marshal.dumps((list(args), request.cwd, request.env, told), MARSHAL_VERSION)
         ended = await self._serve(process, b"%010d%s%s" % (len(head), head, request.stdin), emit)
         code = await self._told(told) if told and ended.code == TOLD_IN_FILE else ended.code
         return Exit(code, ended.trap, exact=bool(told))
@@ -215,11 +222,12 @@ class Guests:
         stdout = process.stdout
 
         async def talk() -> None:
-            feeding = asyncio.create_task(_feed(process, stdin))
+            feeding = None if process.stdin is None else asyncio.create_task(_feed(process.stdin, stdin))
             try:
                 await _hear(stdout, "stdout", emit)
             finally:
-                feeding.cancel()
+                if feeding is not None:
+                    feeding.cancel()
 
         return await self._attend(process, emit, talk)
 
@@ -228,7 +236,7 @@ class Guests:
         assert process.stderr is not None
         self._running.add(process)
         if self._stopped:
-            process._core.kill()
+            await process.kill()
         talking = asyncio.ensure_future(talk())
         hearing = asyncio.create_task(_hear(process.stderr, "stderr", emit))
         try:
@@ -254,13 +262,12 @@ def _split_options(args: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, .
     return args[:at], args[at:]
 
 
-async def _feed(process: Process, data: bytes) -> None:
+async def _feed(pipe: WritableBytes, data: bytes) -> None:
     """All of stdin; a program that does not want it is none of our business."""
-    assert process.stdin is not None
     with contextlib.suppress(WasmerError):
-        for start in range(0, len(data), 1 << 20):
-            await process.stdin.write(data[start : start + (1 << 20)])
-        await process.stdin.close()
+        for start in range(0, len(data), STDIN_CHUNK):
+            await pipe.write(data[start : start + STDIN_CHUNK])
+        await pipe.close()
 
 
 async def _hear(stream: ReadableBytes, name: Stream, emit: Emit) -> None:

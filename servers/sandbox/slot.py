@@ -36,6 +36,7 @@ from servers.sandbox.turns import Turns
 from servers.workarounds import workaround
 
 CARRY_S = 10.0
+ANSWER_S = 10.0
 Afterwards = Coroutine[Any, Any, None]
 OnProgress = Callable[[Progress], Awaitable[None]]
 
@@ -181,8 +182,13 @@ class Slot:
             worker = await self._keeper.ready()
             if isinstance(worker, Refusal):
                 return worker
-            answer = await worker.ask(request, on_part)
+            patience_s = self.limits.longest_s if isinstance(request, Install) else ANSWER_S
+            answer = await asyncio.wait_for(worker.ask(request, on_part), patience_s)
             return Refusal(answer.code, answer.message, answer.hint) if isinstance(answer, Refused) else answer
+        except TimeoutError:
+            afterwards = self._keeper.replace()
+            what = f"the worker of the sandbox did not answer in {patience_s:g} s"
+            return Refusal(Code.NOT_AVAILABLE, what, "Try again: it is being replaced, with its files.")
         except WorkerDied as error:
             what = f"the worker of the sandbox ended in the middle of it ({error})"
             return Refusal(Code.NOT_AVAILABLE, what, "Try again: it is being replaced, with its files.")

@@ -98,7 +98,7 @@ class Server:
         while True:
             request = await self._channel.receive()
             if isinstance(request, Stop):
-                self._guests.stop()
+                await self._guests.stop()
                 continue
             if serving is not None:
                 await serving
@@ -138,12 +138,18 @@ class Server:
                 raise AssertionError(request)
 
     async def _run(self, request: Run) -> Message:
-        ended = await self._guests.run(request, lambda stream, data: self._channel.send(Output(stream, data)))
-        if isinstance(ended, Refused):
-            return ended
-        usage = await self._workspace.usage()
+        finished = await self._guests.run(request, lambda stream, data: self._channel.send(Output(stream, data)))
+        if isinstance(finished, Refused):
+            return finished
+        end = finished.exit
         return Ended(
-            ended.how, ended.exit_code, ended.exact, ended.detail, ended.stdout_bytes, ended.stderr_bytes, usage
+            how="stopped" if finished.stopped else "trapped" if end.trap else "exited",
+            exit_code=None if finished.stopped else end.code,
+            exact=end.exact,
+            detail=end.trap,
+            stdout_bytes=finished.stdout_bytes,
+            stderr_bytes=finished.stderr_bytes,
+            usage=await self._workspace.usage(),
         )
 
     async def _install(self, request: Install) -> Message:

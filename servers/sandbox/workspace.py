@@ -31,6 +31,7 @@ class Workspace:
         self._fs = fs
         self._setup = setup
         self._told: dict[str, bytes] = {}
+        self._seen: Tree | None = None
 
     async def kind(self, path: str) -> str | None:
         """`file`, `directory`, or None for what is not there."""
@@ -41,6 +42,7 @@ class Workspace:
 
     async def write(self, request: Write) -> Refused | None:
         """Writes a file, and makes the folders it is in."""
+        self._seen = None
         if refused := await self._why_not_here(request.path):
             return refused
         await self._fs.mkdir(posixpath.dirname(request.path), recursive=True)
@@ -102,8 +104,9 @@ class Workspace:
         return tuple(sorted(entries, key=lambda entry: entry.name))
 
     async def usage(self) -> Usage:
-        """What the workspace holds, and the limit that it breaks."""
-        return self._measured(await self._walk())
+        """What the workspace holds, and the limit that it breaks. The next `sync` need not walk again."""
+        self._seen = await self._walk()
+        return self._measured(self._seen)
 
     def _measured(self, tree: Tree) -> Usage:
         return Usage(len(tree.files) + len(tree.folders), sum(tree.files.values()), tree.over)
@@ -133,7 +136,7 @@ class Workspace:
 
     async def sync(self) -> AsyncIterator[Changed | Synced]:
         """What the server does not know yet, and at last what is gone."""
-        tree, unreadable = await self._walk(), []
+        tree, self._seen, unreadable = self._seen or await self._walk(), None, []
         if not tree.over:
             for folder in sorted(set(tree.folders) - set(self._told)):
                 self._told[folder] = b""

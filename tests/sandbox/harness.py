@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +26,8 @@ WARM_S = 180.0
 """Compiling both runtimes for the first time takes some ten seconds for each, more on a machine that is busy."""
 ANSWER_S = 60.0
 SOON_S = 10.0
-BURNING = 0.4
+BURNING = 0.2
+"""A share of a core: on a busy machine a guest in a loop gets no more than a part of one."""
 
 
 def environment(folder: Path, env: dict[str, str], **limits: float) -> dict[str, str]:
@@ -57,15 +58,13 @@ class Server:
         """The payload of a call that has to succeed."""
         result = await self.call(tool, **arguments)
         assert not result.is_error, result.structured_content or result.content
-        assert result.structured_content is not None
-        return result.structured_content
+        return content(result)
 
     async def refusal(self, tool: str, /, **arguments: Any) -> dict[str, str]:
         """The error of a call that has to be refused."""
         result = await self.call(tool, **arguments)
         assert result.is_error, result.structured_content
-        assert result.structured_content is not None
-        error: dict[str, str] = result.structured_content["error"]
+        error: dict[str, str] = content(result)["error"]
         return error
 
     async def python(self, code: str, **more: Any) -> dict[str, Any]:
@@ -126,6 +125,13 @@ class Server:
         return held
 
 
+def content(result: CallToolResult) -> dict[str, Any]:
+    """What was answered, whether or not it is an error."""
+    told: dict[str, Any] | None = result.structured_content
+    assert told is not None, result.content
+    return told
+
+
 def _runs(process: psutil.Process) -> bool:
     with contextlib.suppress(psutil.Error):
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
@@ -147,21 +153,27 @@ def within(condition: Callable[[], bool], what: str, seconds: float = SOON_S) ->
         time.sleep(0.02)
 
 
-def gone(processes: set[psutil.Process], seconds: float = SOON_S) -> None:
+def gone(processes: Iterable[psutil.Process], seconds: float = SOON_S) -> None:
     """Waits until all of them have ended."""
     within(lambda: not any(_runs(one) for one in processes), f"all of {processes} ended", seconds)
 
 
 @contextlib.asynccontextmanager
 async def sandbox(
-    env: dict[str, str] | None = None, *, mode: Any = "auto", warm: bool = True, **limits: float
+    env: dict[str, str] | None = None,
+    *,
+    mode: Any = "auto",
+    warm: bool = True,
+    command: Sequence[str] = (str(COMMAND),),
+    **limits: float,
 ) -> AsyncIterator[Server]:
     """A server and its client. Afterwards no process of it runs, and its TMPDIR is empty."""
     CACHE.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="sandbox-test-") as name:
         folder, log = Path(name, "tmp"), Path(name, "stderr")
         folder.mkdir()
-        told = StdioServerParameters(command=str(COMMAND), env=environment(folder, env or {}, **limits))
+        variables = environment(folder, env or {}, **limits)
+        told = StdioServerParameters(command=command[0], args=list(command[1:]), env=variables)
         with log.open("w") as errors:
             client = Client(stdio_client(told, errlog=errors), mode=mode, read_timeout_seconds=ANSWER_S)
             async with client:

@@ -1,24 +1,20 @@
 """Runs inside the guest: a CPython that waits, started, for what it is to run. It serves one call and ends.
 
-Its stdin begins with ten digits, the length of a JSON object {argv, cwd, env, told}; what follows is the program's own.
+Its stdin begins with ten digits, the length of a marshalled (argv, cwd, env, told); what follows is the program's own.
 An exit code outside of 0 to 255 would not arrive, so it is left in the file `told`, and 222 is the code that says so.
+Only modules that every interpreter loads or has built in are imported here: others would double the time of a start.
 """
 
 import atexit
 import builtins
-import contextlib
 import gc
 import io
-import json
-import linecache
+import marshal
 import os
-import runpy
 import sys
-import traceback
-import types
 
 TOLD_IN_FILE = 222
-OURS = (__file__, runpy.__file__, "<frozen runpy>")
+OURS = (__file__, "<frozen runpy>")
 BUFFERED = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
 
 
@@ -34,12 +30,12 @@ def exactly(size):
 
 leave_at_once = os._exit
 gc.freeze()  # What is there before the program need not be looked at when it is over.
-request = json.loads(exactly(int(exactly(10))))
+argv, cwd, env, told = marshal.loads(exactly(int(exactly(10))))
 
 
 def leave(status):
-    if not 0 <= status < 256 and request["told"]:
-        with open(request["told"], "w") as file:
+    if not 0 <= status < 256 and told:
+        with open(told, "w") as file:
             file.write(str(status))
         status = TOLD_IN_FILE
     leave_at_once(status)
@@ -50,10 +46,24 @@ def show(error):
     while trace is not None and trace.tb_frame.f_code.co_filename in OURS:
         trace = trace.tb_next
     error = error.with_traceback(trace)
-    if sys.excepthook is sys.__excepthook__:
-        traceback.print_exception(error)
-    else:
+    if sys.excepthook is not sys.__excepthook__:
         sys.excepthook(type(error), error, trace)
+        return
+    import linecache
+    import traceback
+
+    for name, text in sources.items():
+        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    traceback.print_exception(error)
+
+
+sources = {}
+
+
+def run_module(name, alter_argv=True):
+    import runpy
+
+    runpy._run_module_as_main(name, alter_argv)
 
 
 def run(argv, main):
@@ -68,7 +78,7 @@ def run(argv, main):
         execute(argv[1], "<string>", main)
     elif argv[0] == "-m":
         sys.argv = argv[1:]
-        runpy._run_module_as_main(argv[1])
+        run_module(argv[1])
     else:
         sys.argv = argv
         run_file(argv[0], main)
@@ -78,7 +88,7 @@ def run_file(path, main):
     full = os.path.abspath(path)
     if os.path.isdir(full):
         sys.path.insert(0, full)
-        runpy._run_module_as_main("__main__", alter_argv=False)
+        run_module("__main__", alter_argv=False)
         return
     try:
         with open(full, "rb") as file:
@@ -93,8 +103,7 @@ def run_file(path, main):
 
 def execute(source, name, main):
     if name in ("<string>", "<stdin>"):
-        text = source if isinstance(source, str) else source.decode("utf-8", "replace")
-        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+        sources[name] = source if isinstance(source, str) else source.decode("utf-8", "replace")
     exec(compile(source, name, "exec", dont_inherit=True), main.__dict__)
 
 
@@ -106,22 +115,24 @@ def let_go(main):
     gc.collect()
     for thing in gc.get_objects():
         if issubclass(type(thing), BUFFERED):
-            with contextlib.suppress(OSError, ValueError):
+            try:
                 thing.flush()
+            except (OSError, ValueError):
+                pass
 
 
 def serve():
     os._exit = leave
-    os.chdir(request["cwd"])
-    os.environ.update(request["env"])
+    os.chdir(cwd)
+    os.environ.update(env)
     sys.stdout.reconfigure(line_buffering=True)
     sys.path[0] = ""
-    main = types.ModuleType("__main__")
+    main = type(sys)("__main__")
     main.__builtins__ = builtins
     sys.modules["__main__"] = main
     status = 0
     try:
-        run(request["argv"], main)
+        run(argv, main)
     except SystemExit as leaving:
         status = leaving.code
         if status is None:

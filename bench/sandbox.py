@@ -1,0 +1,205 @@
+"""Calls of `wasmer-sandbox` through MCP stdio against the bare SDK's `run` plus what MCP itself costs.
+
+All of it in one process, in turn: the SDK with the same modules, a server with a tool that does nothing, and the real
+server. Ratios are of medians; times are milliseconds of this machine. It ends with what a spare costs in memory and how
+latency grows with the workspace.
+"""
+
+import asyncio
+import contextlib
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import psutil
+from mcp import Client, StdioServerParameters
+from wasmer_sdk import PackageCommandDefinition, PackageDefinition, Sandbox, Wasmer
+
+from servers.refusal import Refusal
+from servers.sandbox import runtimes
+
+SERVER = Path(sys.executable).with_name("wasmer-sandbox")
+NOTHING = """
+from mcp.server import MCPServer
+server = MCPServer("nothing", log_level="WARNING")
+@server.tool()
+async def nothing() -> str:
+    return "2"
+server.run("stdio")
+"""
+START = (Path(runtimes.__file__).parent / "guest" / "start.py").read_bytes()
+PYTHON, JS = ["-c", "print(1+1)"], ["-e", "console.log(1+1)"]
+PAUSE_S = 0.25
+ROUNDS, CALLS = 20, 50
+Call = Callable[[], Awaitable[object]]
+
+
+async def bare(cache: Path) -> Sandbox:
+    """The SDK with the runtimes as they come, without our limits."""
+    found = runtimes.find()
+    assert not isinstance(found, Refusal)
+    modules = {one.command: Path(one.path).read_bytes() for one in found.modules}
+    commands = {name: PackageCommandDefinition(module=name) for name in modules}
+    client = Wasmer(cache_root=cache)
+    definition = PackageDefinition(modules=modules, commands=commands, files={"/opt/start.py": START})
+    return await client.sandboxes.create(packages=[await client.packages.create(definition)])
+
+
+@contextlib.asynccontextmanager
+async def connected(command: Path | str, args: list[str], cache: Path) -> AsyncIterator[Client]:
+    """A client of a server over stdio."""
+    env = {"WASMER_SANDBOX_CACHE": str(cache)}
+    async with Client(StdioServerParameters(command=str(command), args=args, env=env)) as client:
+        yield client
+
+
+async def seconds(call: Call) -> float:
+    """What one call takes."""
+    began = time.perf_counter()
+    await call()
+    return time.perf_counter() - began
+
+
+async def median(call: Call, pause_s: float = 0.0, rounds: int = ROUNDS) -> float:
+    """The median of some calls, with a pause before each."""
+    taken = []
+    for _ in range(rounds):
+        await asyncio.sleep(pause_s)
+        taken.append(await seconds(call))
+    return statistics.median(taken)
+
+
+def report(name: str, ours: float, theirs: float, most: float) -> bool:
+    """Prints a ratio; whether it is at most `most`."""
+    ratio = ours / theirs
+    verdict = "within" if ratio <= most else "OVER"
+    print(
+        f"{name}: {ours * 1e3:.2f} ms against {theirs * 1e3:.2f} ms, ratio {ratio:.3f}, {verdict} {most:g}", flush=True
+    )
+    return ratio <= most
+
+
+def tool(client: Client, name: str, **arguments: object) -> Call:
+    """A call of a tool that has to succeed."""
+
+    async def call() -> None:
+        result = await client.call_tool(name, arguments)
+        assert not result.is_error, result.content
+
+    return call
+
+
+async def calls(sandbox: Sandbox, nothing: Client, client: Client) -> bool:
+    """Warm calls, spaced and in a row, and many at once."""
+    python = tool(client, "run_python", code="print(1+1)")
+    js = tool(client, "run_command", command="js", args=JS)
+    transport = tool(nothing, "nothing")
+
+    async def bare_python() -> None:
+        await sandbox.command("python", PYTHON).run()
+
+    async def bare_js() -> None:
+        await sandbox.command("js", JS).run()
+
+    for call in (python, js, transport, bare_python, bare_js):
+        await median(call, rounds=3)
+    cost = await median(transport)
+    python_run, js_run = await median(bare_python), await median(bare_js)
+    good = report("run_python, calls apart / SDK run + MCP", await median(python, PAUSE_S), python_run + cost, 0.3)
+    row = (await seconds(lambda: in_a_row(python))) / CALLS
+    good &= report(f"run_python, {CALLS} in a row / SDK run + MCP", row, python_run + cost, 1.1)
+    good &= report("js, calls apart / SDK run + MCP", await median(js, PAUSE_S), js_run + cost, 1.2)
+    js_row = (await seconds(lambda: in_a_row(js))) / CALLS
+    good &= report(f"js, {CALLS} in a row / SDK run + MCP", js_row, js_run + cost, 1.2)
+    at_once = await seconds(lambda: asyncio.gather(*(python() for _ in range(CALLS))))
+    return report(f"run_python, {CALLS} at once / {CALLS} in a row", at_once, row * CALLS, 1.0) and good
+
+
+async def in_a_row(call: Call) -> None:
+    """Some calls, one after the other."""
+    for _ in range(CALLS):
+        await call()
+
+
+async def first_call(sandbox: Sandbox, cache: Path) -> bool:
+    """A fresh server's first answer, from its start, against the start of one that does nothing and one warm call."""
+
+    async def fresh() -> None:
+        async with connected(SERVER, [], cache) as client:
+            await tool(client, "run_python", code="print(1+1)")()
+
+    async def theirs() -> None:
+        async with connected(sys.executable, ["-c", NOTHING], cache) as nothing:
+            await tool(nothing, "nothing")()
+            await sandbox.command("python", PYTHON).run()
+
+    await fresh()
+    name = "first call of a fresh server, cache warm / start of an MCP server + SDK run"
+    return report(name, await median(fresh, rounds=5), await median(theirs, rounds=5), 3.0)
+
+
+async def spares(sandbox: Sandbox) -> None:
+    """What an interpreter that waits holds in memory."""
+    process, count = psutil.Process(), 10
+    command = sandbox.command("python", ["/opt/start.py"])
+    before = process.memory_info().rss
+    waiting = [await command.spawn(stdin="pipe") for _ in range(count)]
+    await asyncio.sleep(2)
+    held = (process.memory_info().rss - before) / count
+    print(f"a spare interpreter holds {held / 2**20:.1f} MiB (mean of {count})", flush=True)
+    for one in waiting:
+        await one.kill()
+
+
+async def growth(client: Client) -> None:
+    """How a call's latency grows with what the workspace holds."""
+    python = tool(client, "run_python", code="print(1+1)")
+    await tool(client, "reset_sandbox")()
+    for files, size in ((0, 0), (100, 1_000), (1_000, 1_000), (5_000, 1_000), (10, 1_000_000), (10, 9_000_000)):
+        fill = f"import os\nfor i in range({files}):\n    open(f'{{i}}', 'wb').write(bytes({size}))"
+        await tool(client, "run_python", code=fill, timeout=120)()
+        apart = await median(python, 1.0, rounds=5)
+        row = await median(python, rounds=10)
+        what = f"{files:,} files of {size:,} bytes"
+        print(f"workspace of {what}: {apart * 1e3:.1f} ms with calls apart, {row * 1e3:.1f} ms in a row", flush=True)
+        await tool(client, "reset_sandbox")()
+
+
+async def measure() -> bool:
+    """Everything, in one process."""
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Path(folder)
+        sandbox = await bare(cache / "bare")
+        async with (
+            connected(sys.executable, ["-c", NOTHING], cache / "ours") as nothing,
+            connected(SERVER, [], cache / "ours") as client,
+        ):
+            await warm(client)
+            good = await calls(sandbox, nothing, client)
+            await spares(sandbox)
+            await growth(client)
+        return await first_call(sandbox, cache / "ours") and good
+
+
+async def warm(client: Client) -> None:
+    """Waits until both sandboxes have compiled."""
+    while True:
+        info = (await client.call_tool("get_sandbox_info", {})).structured_content
+        assert info is not None
+        if all(one["health"] == "ready" for one in info["sandboxes"]):
+            return
+        await asyncio.sleep(0.2)
+
+
+def main() -> None:
+    good = asyncio.run(measure())
+    sys.stdout.flush()
+    os._exit(0 if good else 1)  # the SDK's threads turn a normal exit into an abort now and then
+
+
+if __name__ == "__main__":
+    main()
