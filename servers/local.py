@@ -11,7 +11,7 @@ from typing import Any
 
 from mcp.types import ToolAnnotations
 
-from servers.local_tools import Tools, version
+from servers.local_tools import Tools, timed, version
 from servers.refusal import Refusal
 from servers.sandbox import limits, runtimes
 from servers.sandbox.pool import Pool
@@ -47,10 +47,10 @@ def build(pool: Pool) -> ToolServer:
         lifespan=lifespan,
         log_level="WARNING",
     )
-    tools = Tools(pool)
+    tools, allowed = Tools(pool), pool.limits
     for tool, title, hints in (
-        (tools.run_python, "Run Python", _hints(destroys=True, world=True)),
-        (tools.run_command, "Run a command", _hints(destroys=True, world=True)),
+        (timed(tools.run_python, allowed), "Run Python", _hints(destroys=True, world=True)),
+        (timed(tools.run_command, allowed), "Run a command", _hints(destroys=True, world=True)),
         (tools.write_sandbox_file, "Write a file", _hints(destroys=True, again=True)),
         (tools.read_sandbox_file, "Read a file", _hints(reads=True, again=True)),
         (tools.list_sandbox_dir, "List a folder", _hints(reads=True, again=True)),

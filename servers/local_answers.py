@@ -21,13 +21,17 @@ class Encoding(StrEnum):
     BASE64 = "base64"
 
 
-CodeText = Annotated[str, Field(description="Python source. Print what you want to see.")]
+CodeText = Annotated[str, Field(description="Python source. Only what it prints is answered.")]
 Args = Annotated[list[str], Field(description="Arguments for the program.")]
 Stdin = Annotated[str, Field(description="What the program reads from its standard input.")]
 Env = Annotated[dict[str, str], Field(description="Environment variables for this call.")]
-Timeout = Annotated[float, Field(gt=0, description="Seconds after which the program is stopped; 0 < timeout <= 600.")]
+Timeout = Annotated[float, Field(gt=0, description="Seconds after which the program is stopped.")]
 NetworkName = Annotated[
-    Network, Field(description="Which sandbox: `disabled` has no network, `host` has. Each has its own files.")
+    Network,
+    Field(
+        description="Which sandbox. `disabled`: no network. `host`: packages that have sockets may use this machine's; "
+        "the `python` and `js` that come with the server have none. Each has files of its own."
+    ),
 ]
 Path_ = Annotated[str, Field(description="Below /workspace; a relative path is taken from there.")]
 
@@ -37,7 +41,7 @@ class RanAnswer(Answer):
 
     outcome: Outcome = Field(description="`exited` by itself; everything else is told in `note`.")
     exit_code: int | None = Field(description="Its own exit code; null unless it exited.")
-    exit_code_is_exact: bool = Field(description="False where a code above 255 would arrive as its low byte (F-045).")
+    exit_code_is_exact: bool = Field(description="False where a code above 255 arrives as its low byte.")
     stdout: str
     stderr: str
     stdout_bytes: int = Field(description="How much it wrote, even if less is shown.")

@@ -2,7 +2,9 @@
 
 import functools
 import importlib.metadata
+import inspect
 import re
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
@@ -43,6 +45,26 @@ from servers.workarounds import switched_off
 ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
+def timed(
+    tool: Callable[..., Awaitable[RanAnswer | Refusal]], allowed: limits.Limits
+) -> Callable[..., Awaitable[RanAnswer | Refusal]]:
+    """The tool, publishing the limits on time that the user set."""
+
+    @functools.wraps(tool)
+    async def call(*args: Any, **arguments: Any) -> RanAnswer | Refusal:
+        return await tool(*args, **arguments)
+
+    signature = inspect.signature(tool, eval_str=True)
+    longest = Annotated[Timeout, Field(le=allowed.longest_s)]
+    default = min(allowed.time_s, allowed.longest_s)
+    parameters = [
+        one.replace(annotation=longest, default=default) if one.name == "timeout" else one
+        for one in signature.parameters.values()
+    ]
+    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return call
+
+
 class Tools:
     """The tools, on a pool of sandboxes."""
 
@@ -77,9 +99,10 @@ class Tools:
     ) -> RanAnswer | Refusal:
         """Run a command in a sandbox: python ["main.py"], js ["-e", "console.log(1)"], sh ["-c", "ls | wc -l"].
 
-        `js` is QuickJS, with ES modules and its `std` and `os`. `sh` is a shell with the usual text tools (grep, sed,
-        awk, sort, find, jq ...), which starts `python` and `js` as well. Files in /workspace stay for later calls with
-        the same `network`; /tmp is each program's own and gone at its end. A non-zero exit code is a normal answer.
+        `js` is QuickJS, not Node: ES modules, `std` and `os` (as globals, or from "qjs:std" and "qjs:os"). `sh` is a
+        shell with the usual text tools (grep, sed, awk, sort, find, jq ...), which starts `python` and `js` as well.
+        Files in /workspace stay for later calls with the same `network`; /tmp is each program's own and gone at its
+        end. A non-zero exit code is a normal answer.
         """
         return await self._run(command, args, stdin, env, cwd, timeout, network)
 
@@ -104,7 +127,9 @@ class Tools:
     async def read_sandbox_file(
         self,
         path: Path_,
-        offset: Annotated[int, Field(ge=0, description="Where to begin, in bytes.")] = 0,
+        offset: Annotated[
+            int, Field(ge=0, description="Where to begin, in bytes; `next_offset` of an answer never cuts a character.")
+        ] = 0,
         limit: Annotated[int, Field(ge=1, le=MOST_READ, description="How many bytes at most.")] = MOST_READ,
         encoding: Annotated[
             Encoding | None, Field(description="Text or base64; if left out, text where the bytes are UTF-8.")
@@ -213,11 +238,8 @@ class Tools:
         network: Network,
     ) -> RanAnswer | Refusal:
         where = in_workspace(cwd)
-        longest = self._pool.limits.longest_s
         if isinstance(where, Refusal):
             return where
-        if timeout > longest:
-            return Refusal(Code.INVALID_ARGUMENTS, f"timeout: at most {longest:g} s", "Ask for less time.")
         if (refusal := _unusable(command, args, env)) is not None:
             return refusal
         request = Run(command, tuple(args), stdin.encode("utf-8", "surrogatepass"), env, where)

@@ -127,16 +127,20 @@ def _on_the_wire(function: type_of_tool, answer: type[Answer]) -> Callable[..., 
 
 
 def _about_arguments(tool: str, error: ValidationError, known: list[str]) -> Refusal:
-    problems = []
+    problems, unknown, named = [], False, {str(one["loc"][0]) for one in error.errors() if one["loc"]}
     for one in error.errors(include_url=False, include_input=False):
         where = ".".join(map(str, one["loc"])) or "arguments"
-        what = "no such argument" if one["type"] == "extra_forbidden" else one["msg"]
+        extra = one["type"] == "extra_forbidden"
+        unknown |= extra or one["type"] == "missing"
+        what = "no such argument" if extra else one["msg"]
         problems.append(f"{where}: {what[0].lower()}{what[1:]}")
-    return Refusal(
-        Code.INVALID_ARGUMENTS,
-        f"{tool}: {'; '.join(problems)}",
-        f"Call {tool} again with its own arguments: {', '.join(known) or 'it takes none'}.",
+    takes = f"Its arguments are: {', '.join(known)}." if known else "It takes no arguments."
+    hint = (
+        f"Call {tool} again. {takes}"
+        if unknown
+        else f"Call {tool} again with another value for {', '.join(sorted(named))}."
     )
+    return Refusal(Code.INVALID_ARGUMENTS, f"{tool}: {'; '.join(problems)}", hint)
 
 
 def answered(answer: Answer) -> CallToolResult:

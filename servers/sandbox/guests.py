@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
+import msgspec
 from wasmer_sdk import Process, ReadableBytes, Sandbox, WasmerError, WritableBytes
 
 from servers.refusal import Code, Refusal
@@ -23,6 +24,7 @@ TOLD_IN_FILE = 222
 CLOSING_S = 0.2
 NESTED_OUTPUT_BYTES = 16 << 20
 TRAPPED_CODE = 134
+ALSO = {"python3": "python", "bash": "sh"}
 INFORMATION = ("-V", "--version", "-h", "--help", "-?")
 Stream = Literal["stdout", "stderr"]
 Emit = Callable[[Stream, bytes], Awaitable[None]]
@@ -99,9 +101,14 @@ class Guests:
 
     async def run(self, request: Run, emit: Emit) -> Finished | Refused:
         """One command, to its end."""
+        request = msgspec.structs.replace(request, command=ALSO.get(request.command, request.command))
         if request.command not in self.commands:
             known = ", ".join(self.commands)
-            return Refused(Code.NOT_FOUND, f"there is no command {request.command!r}", f"Use one of: {known}.")
+            return Refused(
+                Code.NOT_FOUND,
+                f"there is no command {request.command!r}",
+                f'Use one of: {known}. The rest is in the shell: sh ["-c", "ls -la"].',
+            )
         if workaround("F-069") and not await self._is_folder(request.cwd):
             return Refused(Code.NOT_FOUND, f"there is no folder {request.cwd}", "Write a file into it first.")
         self._stopped = False

@@ -34,8 +34,12 @@ def _file(package: str) -> Install | Refusal:
         f"Use a file in {', '.join(map(str, allowed))}." if allowed else f"Ask the user to set {VARIABLE} to a folder."
     )
     for folder in allowed:
-        path = (folder / package).resolve()
-        if path.is_relative_to(folder) and path.is_file():
+        try:
+            path = (folder / package).resolve()
+            there = path.is_relative_to(folder) and path.is_file()
+        except (OSError, ValueError):
+            there = False  # A name that no file can have: too long, or with a NUL character.
+        if there:
             if path.stat().st_size > LARGEST:
                 return Refusal(Code.TOO_LARGE, f"{path.name} has more than {LARGEST:,} bytes", "Give a smaller one.")
             return Install(path.stem, path.read_bytes())

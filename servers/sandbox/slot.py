@@ -236,9 +236,11 @@ class Slot:
                 changes.append(part)
 
         asking = asyncio.create_task(worker.ask(Sync(), on_part))
-        done, _ = await asyncio.wait({asking}, timeout=CARRY_S)
-        if not done:
+        try:
+            done, _ = await asyncio.wait({asking}, timeout=CARRY_S)
+        finally:
             asking.cancel()
+        if not done:
             return False
         try:
             synced = asking.result()

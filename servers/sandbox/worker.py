@@ -61,7 +61,14 @@ from servers.workarounds import workaround
 SDK_VERSION = importlib.metadata.version("wasmer-sdk")
 MORE_STACK_BYTES = 4 << 20
 GUEST = Path(__file__).parent / "guest"
-ENV = {"PYTHONPATH": f"{FOLDER}/site", "PYTHONUTF8": "1", "HOME": WORKSPACE, "TMPDIR": "/tmp", "LANG": "C.UTF-8"}
+ENV = {
+    "PYTHONPATH": f"{FOLDER}/site",
+    "PYTHONUTF8": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "HOME": WORKSPACE,
+    "TMPDIR": "/tmp",
+    "LANG": "C.UTF-8",
+}
 
 
 class Channel:
@@ -160,6 +167,9 @@ class Server:
                 Code.INVALID_ARGUMENTS, str(error), "Give a .wasm file of a WASI program, or a .webc package."
             )
         except WasmerError as error:
+            if request.data is not None:
+                what = f"{request.name}: neither a WebAssembly module nor a package of Wasmer's"
+                return Refused(Code.INVALID_ARGUMENTS, what, "Give a .wasm file of a WASI program, or a .webc package.")
             hint = "Check the name and the network, or install a .wasm file from an allowed folder."
             return Refused(Code.NOT_AVAILABLE, f"{request.name}: {str(error).splitlines()[0]}", hint)
         if taken := sorted(set(package.commands) & set(self._guests.commands)):
@@ -268,10 +278,17 @@ async def _start(channel: Channel, setup: Setup) -> Server | Refused:
         return Refused(Code.NOT_AVAILABLE, str(error), "Install the server's packages again.")
     except (WasmerError, OSError) as error:
         hint = "Check the network and the cache folder; WASMER_SANDBOX_RUNTIMES=wheels needs neither a registry."
-        return Refused(Code.NOT_AVAILABLE, f"the sandbox does not start: {str(error).splitlines()[0]}", hint)
+        return Refused(Code.NOT_AVAILABLE, _reason(error), hint)
     if setup.registry:
         guests.installed |= {command for package in packages for command in package.commands}
     return Server(channel, wasmer, sandbox, guests, setup)
+
+
+def _reason(error: WasmerError | OSError) -> str:
+    """In one line, without this machine's paths."""
+    if isinstance(error, OSError) and error.filename:
+        return f"{Path(os.fsdecode(error.filename)).name}: {error.strerror}"
+    return str(error).splitlines()[0]
 
 
 def _die_of_errors(task: "asyncio.Task[None]") -> None:

@@ -121,8 +121,18 @@ def let_go(main):
                 pass
 
 
+def read_line(prompt="", /):
+    """`input`. The real one takes stdin for a terminal, and cuts the last character of text that ends in no newline."""
+    print(prompt, end="", flush=True)
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError("EOF when reading a line")
+    return line.removesuffix("\n")
+
+
 def serve():
     os._exit = leave
+    builtins.input = read_line
     os.chdir(cwd)
     os.environ.update(env)
     sys.stdout.reconfigure(line_buffering=True)
