@@ -1,7 +1,7 @@
-# What does not work here, and what to do instead. A poll with a timeout of 0 never returns, so selectors, socket,
-# asyncio and subprocess hang on import; without select.poll they fall back to select. A select of nothing with a timeout
-# of 0 never returns either, and there is no pair of sockets to wake an event loop with. A guest has one thread, so
-# nothing has to wake it: without these, asyncio runs.
+# What does not work here, and what to do instead. A poll with a timeout of 0 never returns, so that selectors,
+# socket and subprocess hang on import, asyncio too; without select.poll they fall back to select. A select of nothing
+# with a timeout of 0 never returns either, and there is no pair of sockets to wake an event loop with. A guest has one
+# thread, so nothing has to wake it: without these, asyncio runs.
 import select
 import sys
 import time
