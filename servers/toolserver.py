@@ -145,9 +145,14 @@ def _about_arguments(tool: str, error: ValidationError, known: list[str]) -> Ref
 
 def answered(answer: Answer) -> CallToolResult:
     """A success: the payload as structured content, and the same as text for clients that show only text."""
-    payload = speakable(answer.model_dump(mode="json"))
-    text = TextContent(type="text", text=json.dumps(payload, ensure_ascii=False))
-    return CallToolResult(content=[text], structured_content=cast(dict[str, Any], payload))
+    payload: object = answer.model_dump(mode="json")
+    text = json.dumps(payload, ensure_ascii=False)
+    if LONE_SURROGATE.search(text):
+        payload = speakable(payload)
+        text = json.dumps(payload, ensure_ascii=False)
+    return CallToolResult(
+        content=[TextContent(type="text", text=text)], structured_content=cast(dict[str, Any], payload)
+    )
 
 
 def refused(refusal: Refusal) -> CallToolResult:

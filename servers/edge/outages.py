@@ -1,0 +1,93 @@
+"""What goes wrong with the database, in the words of an answer."""
+
+from __future__ import annotations
+
+import ssl
+from typing import Any
+
+from pg8000.exceptions import DatabaseError, InterfaceError
+
+from servers.refusal import Code, Refusal
+from servers.workarounds import workaround
+
+LATER = "Wait a few seconds and call again; get_server_info says whether the database is back."
+OPERATOR = "Whoever runs this server has to mend that; its log has the details. get_server_info says when it works."
+UNDEFINED_TABLE, READ_ONLY = "42P01", "25006"
+
+
+class Outage(Exception):
+    """The database did not do what was asked, and `refusal` tells the caller so."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
+class NoTls(Exception):
+    """The database speaks plain text only, and TLS was asked for."""
+
+
+def sqlstate(error: BaseException) -> str:
+    """The five characters by which Postgres classes its errors, or nothing if it is none of Postgres's."""
+    said: Any = error.args[0] if isinstance(error, DatabaseError) and error.args else {}
+    return str(said.get("C", "")) if isinstance(said, dict) else ""
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether the connection is what failed, not the statement."""
+    # PC1: when Postgres ends a connection, the driver hides its reason, 57P01, behind an InterfaceError.
+    kinds = (InterfaceError, OSError) if workaround("F-058") else InterfaceError
+    return isinstance(error, kinds) or sqlstate(error).startswith("57P")
+
+
+def while_connecting(error: Exception) -> Outage:
+    """Why there is no connection."""
+    state = sqlstate(error)
+    if isinstance(error, NoTls):
+        return _down("the database does not speak TLS", OPERATOR)
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return _down(f"the database's certificate is not trusted: {error.verify_message}", OPERATOR)
+    if isinstance(error, ssl.SSLError):
+        return _down("TLS with the database failed", OPERATOR)
+    if state.startswith("28"):
+        return _down("the database refused the server's user name or password, or how it connects", OPERATOR)
+    if state == "3D000":
+        return _down("the server's database does not exist", OPERATOR)
+    if state == "53300":
+        return Outage(Refusal(Code.BUSY, "the database has no connection to spare", LATER))
+    if state.startswith("57P"):
+        return _down("the database is starting or stopping", LATER)
+    if isinstance(error, InterfaceError | OSError):
+        return _down("the database cannot be reached", LATER)
+    return while_asking(error, timeout_s=0.0, wrote=False)
+
+
+def while_asking(error: Exception, *, timeout_s: float, wrote: bool) -> Outage:
+    """Why a statement did not work out. `wrote`: whether it was to change something."""
+    state = sqlstate(error)
+    if is_lost(error) and wrote:
+        return _down(
+            "the connection to the database was lost while it wrote; whether it did is not known",
+            "Look whether it is there (list_echoes, list_feedback) before you send it again.",
+        )
+    if is_lost(error):
+        return _down("the connection to the database was lost", LATER)
+    if state == "57014":
+        return _down(f"the database took longer than {timeout_s:g} s, and was stopped", LATER)
+    if state == READ_ONLY:
+        return _down("the database takes no changes at the moment; reading works", LATER)
+    if state == "42501":
+        return _down("the server's database user lacks a right", OPERATOR)
+    if state[:2] in ("53", "40", "55") or state == UNDEFINED_TABLE:
+        return Outage(Refusal(Code.BUSY, "the database could not do that just now", LATER))
+    return Outage(
+        Refusal(
+            Code.INTERNAL,
+            "the database or its driver failed on this call; the server's log has the details",
+            "Call again with other arguments; if that fails as well, report it with that log.",
+        )
+    )
+
+
+def _down(message: str, hint: str) -> Outage:
+    return Outage(Refusal(Code.NOT_AVAILABLE, message, hint))
