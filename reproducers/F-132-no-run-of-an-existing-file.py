@@ -22,8 +22,11 @@ def call(method, path, body=None):
 
 
 session = "/sessions/" + call("POST", "/sessions")[1]["session_id"]
-call("POST", session + "/files", {"path": "hello.js", "content": "console.log('hello from a file')\n"})
+script = "console.log('hello from a file')\n"
+call("POST", session + "/files", {"path": "hello.js", "content": script})
 print("in the session:", call("GET", session + "/files?path=hello.js")[1].get("content", "").strip(), flush=True)
+body = {"entry": "hello.js", "files": {"hello.js": script}, "language": "javascript", "timeout": 120}
+print("sent along, it says:", call("POST", session + "/exec", body)[1].get("stdout", "").strip(), flush=True)
 ways = {
     "entry": {"entry": "hello.js", "language": "javascript"},
     "entry with empty files": {"entry": "hello.js", "files": {}, "language": "javascript"},
