@@ -229,7 +229,9 @@ def issue(arguments: argparse.Namespace) -> int:
 def _address(book: Ledger, record: Record, text: str) -> str:
     upstream = book.target(record.finding).upstream
     if upstream is None:
-        raise UsageError(f'--url: the settings name no upstream = "owner/name" for target {record.finding.target}')
+        raise UsageError(
+            f'--url: the settings name no upstream for target {record.finding.target}, such as "owner/name"'
+        )
     return issue_address(upstream, record.finding.title, text)
 
 

@@ -26,6 +26,11 @@ from feedback_ledger.vocabulary import NONZERO, PLACEHOLDER, SIGNALS, TIMEOUT
 MOST_RUNS = 10_000
 _LONGEST_S = 86_400
 SECONDS = f"a positive number of seconds, at most {_LONGEST_S}"
+# GitHub takes no dot in an owner's name, so that a host without an owner is noticed.
+_HOST = r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?::(?P<port>[0-9]{1,5}))?"
+_REPOSITORY = re.compile(
+    rf"(?!-)(?:{_HOST}/(?!\.)[A-Za-z0-9_.-]+|[A-Za-z0-9_-]+)/(?!\.{{1,2}}$)[A-Za-z0-9_.-]+(?<!\.git)"
+)
 # Bidirectional controls are among them: they make a terminal show other text than is there.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -88,6 +93,13 @@ def _has_a_port(value: str) -> str:
     return value
 
 
+def _is_a_repository(value: str) -> str:
+    found = _REPOSITORY.fullmatch(value)
+    if found is None or (found["port"] and not 1 <= int(found["port"]) <= 65_535):
+        raise ValueError
+    return value
+
+
 def _is_below_the_root(value: str) -> str:
     folder = PurePosixPath(value)
     if not value.strip() or _CONTROL.search(value) or folder.is_absolute() or ".." in folder.parts:
@@ -119,7 +131,7 @@ ExitCondition = Annotated[
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0, "maximum": 255}, {"type": "string"}]}),
 ]
 Id = Annotated[str, StringConstraints(pattern=r"^F-[0-9]{3,}$")]
-Repository = Annotated[str, StringConstraints(pattern=r"^[\w.-]+/[\w.-]+$")]
+Repository = Annotated[str, AfterValidator(_is_a_repository)]
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Place = Annotated[str, StringConstraints(pattern=r"^.+:[0-9]{1,5}$"), AfterValidator(_has_a_port)]
 Releases = Annotated[str, StringConstraints(pattern=r"^\S+$")]

@@ -8,15 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from feedback_ledger.loader import Record
-from feedback_ledger.model import Evidence
+from feedback_ledger.model import Evidence, Finding
 from feedback_ledger.render import LANGUAGES
 from feedback_ledger.targets import Target
 from feedback_ledger.text import environment, outcome, rate, shortened, versions_lines
-from feedback_ledger.vocabulary import Ecosystem, Status
+from feedback_ledger.vocabulary import Disclosure, Ecosystem, Status
 
 MOST_CHARACTERS = 65_536
 """What GitHub takes as the body of an issue; a longer one is refused, or lost without a word."""
 _MOST_IN_ADDRESS = 6_000
+_NAMED = re.compile(r"(?<![\w-])F-[0-9]{3,}(?!\w)")
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,34 @@ class TooLong:
     characters: int
 
 
+@dataclass(frozen=True)
+class Other:
+    """Another finding that an issue names; `verified` tells whether it has a capture."""
+
+    finding: Finding
+    verified: bool
+
+    @property
+    def said(self) -> str:
+        """What upstream may be told of it, in a line: of a private finding nothing."""
+        if self.finding.disclosure is Disclosure.PRIVATE:
+            return f"{self.finding.id}: not public yet"
+        if self.finding.status is Status.WITHDRAWN:
+            return f"{self.finding.id}: withdrawn"
+        notes = [] if self.finding.status is Status.OPEN else [self.finding.status.value]
+        notes += [] if self.verified else ["not verified yet"]
+        note = f" ({', '.join(notes)})" if notes else ""
+        reported = f"; reported: {self.finding.upstream.issue}" if self.finding.upstream.issue else ""
+        return f"{self.finding.id}: {self.finding.title}{note}{reported}"
+
+
+def named(finding: Finding, program: str) -> set[str]:
+    """The ids that the texts of a finding and its program name, but for its own; there may be no such findings."""
+    texts = [finding.title, finding.summary, finding.expected, finding.actual, finding.impact, finding.proposed_fix]
+    texts += [finding.workaround or "", program]
+    return {found for text in texts for found in _NAMED.findall(text)} - {finding.id}
+
+
 def issue_text(
     templates: Mapping[str, str],
     record: Record,
@@ -33,8 +62,11 @@ def issue_text(
     evidence: Evidence,
     program: str,
     needed: Sequence[str],
+    others: Sequence[Other] = (),
 ) -> str | TooLong:
-    """The text for one finding from a fresh capture: under 65,536 characters, output cut first, and said to be."""
+    """The text for one finding from a fresh capture: under 65,536 characters, output cut first, and said to be.
+    `others` are the findings that it names.
+    """
     template = environment(templates).get_template("issue.md.j2")
     finding = record.finding
     is_python = record.reproducer.suffix == ".py"
@@ -49,6 +81,7 @@ def issue_text(
         "needs": " and ".join(needed),
         "rate": rate(evidence),
         "known": _known(record),
+        "others": [other.said for other in others],
     }
     output = outcome(evidence.observations[0][0])
     text = template.render(**said, output=output)
@@ -103,13 +136,17 @@ def _known(record: Record) -> str:
 
 
 def issue_address(upstream: str, title: str, text: str) -> str:
-    """The address that opens a filled-in form in a browser; the text is cut to what addresses can carry, and that is
-    said.
+    """The address that opens a filled-in form in a browser, at GitHub where `upstream` names no host; the text is cut
+    to what addresses can carry, and that is said.
     """
     whole = text.partition("\n")[2].lstrip("\n")
     body, most = whole, len(whole)
     while len(urllib.parse.quote(body)) > _MOST_IN_ADDRESS:
         most = most * 9 // 10
         body = shortened(whole, most)
-    query = urllib.parse.urlencode({"title": title, "body": body}, quote_via=urllib.parse.quote)
-    return f"https://github.com/{upstream}/issues/new?{query}"
+    repository = upstream if upstream.count("/") > 1 else f"github.com/{upstream}"
+    if repository.lower().startswith("gitlab."):
+        form, said = "/-/issues/new", {"issue[title]": title, "issue[description]": body}
+    else:
+        form, said = "/issues/new", {"title": title, "body": body}
+    return f"https://{repository}{form}?{urllib.parse.urlencode(said, quote_via=urllib.parse.quote)}"

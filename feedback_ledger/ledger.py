@@ -11,7 +11,7 @@ from feedback_ledger.book import Ledger
 from feedback_ledger.captures import current_captures
 from feedback_ledger.errors import BadLedger, Problem, UsageError
 from feedback_ledger.files import write_whole
-from feedback_ledger.issue import TooLong, issue_text
+from feedback_ledger.issue import Other, TooLong, issue_text, named
 from feedback_ledger.loader import Record, load, target_of
 from feedback_ledger.memory import Memory
 from feedback_ledger.model import Evidence
@@ -162,8 +162,14 @@ def templates(root: Path) -> dict[str, str]:
 def issue(ledger: Ledger, record: Record, evidence: Evidence) -> str | TooLong:
     """The text of the issue for one finding, from one capture of it."""
     program = published_program(ledger, record)
-    target = ledger.target(record.finding)
-    return issue_text(templates(ledger.root), record, target, evidence, program, ledger.needed(record.finding))
+    target, needed = ledger.target(record.finding), ledger.needed(record.finding)
+    names = named(record.finding, program)
+    others = [
+        Other(other.finding, verified=bool(current_captures(ledger, other)[0]))
+        for other in sorted(ledger.records, key=lambda other: other.finding.number)
+        if other.finding.id in names
+    ]
+    return issue_text(templates(ledger.root), record, target, evidence, program, needed, others)
 
 
 def issue_release(ledger: Ledger, record: Record) -> str | None:

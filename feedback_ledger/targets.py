@@ -44,7 +44,8 @@ class Target(Document):
         default=None, description="the release, in quotes, that `run` and `check` test by default"
     )
     upstream: Repository | None = Field(
-        default=None, description="`owner/name` of the repository that takes its issues"
+        default=None,
+        description="the repository that takes its issues, `owner/name` on GitHub or `host/owner/name` elsewhere",
     )
     version_command: Words | None = Field(default=None, description="the command, as a list, that prints its version")
     since: Release | None = Field(default=None, description="the oldest release, in quotes, that a sweep looks at")

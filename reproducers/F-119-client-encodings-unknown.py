@@ -9,7 +9,6 @@ import os
 import pg8000.native
 
 
-
 def connect():
     return pg8000.native.Connection(
         user=os.environ["PGUSER"],

@@ -10,7 +10,6 @@ import pg8000.native
 from pg8000.native import DatabaseError
 
 
-
 def connect():
     return pg8000.native.Connection(
         user=os.environ["PGUSER"],
@@ -20,6 +19,7 @@ def connect():
         database=os.environ["PGDATABASE"],
         timeout=5,
     )
+
 
 for kind in "daterange", "tsrange", "tstzrange":
     connection = connect()

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import urllib.parse
 from collections.abc import Callable
 from pathlib import Path
 
@@ -333,6 +334,66 @@ def test_issue_is_ready_to_file(tmp_path: Path, cli: Cli, capsys: pytest.Capture
     assert capsys.readouterr().out.startswith("https://github.com/owner/thing/issues/new?title=Case%201&body=")
 
 
+OTHERS = "\n## Other findings named above\n\n"
+
+
+def test_an_issue_explains_the_other_findings_that_it_names(
+    tmp_path: Path, cli: Cli, capsys: pytest.CaptureFixture[str]
+) -> None:
+    actual, impact = "As in F-004 and (F-002), F-003, F-002 again.", "See F-005-case.yaml, F-006, F-1000."
+    finding(tmp_path, 1, "echo shown, F-007 # F-001\n", actual=actual, impact=impact)
+    finding(tmp_path, 2, "echo shown", title="It is late", upstream={"issue": "https://example.com/2"})
+    finding(tmp_path, 3, "echo shown", title="A secret", disclosure="private", upstream={"issue": "https://secret/3"})
+    finding(tmp_path, 4, "echo shown", title="It is  early", upstream={"fixed_by": "https://example.com/4"})
+    finding(tmp_path, 5, "echo shown", title="It was a mistake", status="withdrawn")
+    finding(tmp_path, 6, "echo shown", title="Nobody has seen it")
+    finding(tmp_path, 7, "echo shown", title="See F-008")
+    finding(tmp_path, 8, "echo shown", title="Named by no text of the issue")
+    finding(tmp_path, 1000, "echo not shown", title="It is over", status="fixed")
+    assert cli("run", "F-002", "F-003", "F-004", "F-005", "F-007", "F-1000") == 0
+    capsys.readouterr()
+    assert cli("issue", "F-001") == 0
+    text = capsys.readouterr().out
+    assert text.partition(OTHERS)[2] == (
+        "- F-002: It is late; reported: https://example.com/2\n"
+        "- F-003: not public yet\n"
+        "- F-004: It is early\n"
+        "- F-005: withdrawn\n"
+        "- F-006: Nobody has seen it (not verified yet)\n"
+        "- F-007: See F-008\n"
+        "- F-1000: It is over (fixed)\n"
+    )
+    assert "secret" not in text
+    settings(tmp_path, '[targets.thing]\nupstream = "owner/thing"\n')
+    assert cli("issue", "F-001", "--url") == 0
+    assert "%0A-%20F-003%3A%20not%20public%20yet%0A" in capsys.readouterr().out
+
+
+def test_a_private_finding_is_described_in_no_issue_but_its_own(
+    tmp_path: Path, cli: Cli, capsys: pytest.CaptureFixture[str]
+) -> None:
+    finding(tmp_path, 1, "echo shown", title="Hush", summary="Like F-002.", disclosure="private")
+    finding(tmp_path, 2, "echo shown", title="A secret", status="withdrawn", disclosure="private")
+    assert cli("issue", "F-001") == 0
+    assert capsys.readouterr().out.endswith(f"{OTHERS}- F-002: not public yet\n")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["F-001", "F-999", "F-" + "9" * 5_000, "F-0021", "F-02", "f-002", "xF-002", "UTF-002", "4F-002x", "A-F-002"],
+    ids=lambda said: said[:9],
+)
+def test_an_issue_that_names_no_other_finding_lists_none(
+    said: str, tmp_path: Path, cli: Cli, capsys: pytest.CaptureFixture[str]
+) -> None:
+    finding(tmp_path, 1, "echo shown", summary=f"What {said} is.")
+    finding(tmp_path, 2, "echo shown")
+    assert cli("issue", "F-001") == 0
+    text = capsys.readouterr().out
+    assert f"What {said} is." in text and "Other findings" not in text
+    assert text.endswith("\nWhat to do.\n")
+
+
 def test_issue_refuses_what_no_longer_reproduces(tmp_path: Path, cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
     finding(tmp_path, 1, "echo not shown")
     assert cli("issue", "F-001") == 1
@@ -404,6 +465,71 @@ def test_addresses_stay_short_enough_for_browsers() -> None:
     assert "left%20out%20here" in address
 
 
+@pytest.mark.parametrize(
+    ("upstream", "form", "title", "body"),
+    [
+        ("owner/na.me", "https://github.com/owner/na.me/issues/new", "title", "body"),
+        ("github.com/owner/name", "https://github.com/owner/name/issues/new", "title", "body"),
+        ("codeberg.org/owner/name", "https://codeberg.org/owner/name/issues/new", "title", "body"),
+        ("git.example.com:3000/o.w_n/er", "https://git.example.com:3000/o.w_n/er/issues/new", "title", "body"),
+        ("gitlab.com/o/n", "https://gitlab.com/o/n/-/issues/new", "issue[title]", "issue[description]"),
+        ("GitLab.example.org/o/n", "https://GitLab.example.org/o/n/-/issues/new", "issue[title]", "issue[description]"),
+        ("notgitlab.com/o/n", "https://notgitlab.com/o/n/issues/new", "title", "body"),
+    ],
+)
+def test_every_forge_is_given_its_own_form(upstream: str, form: str, title: str, body: str) -> None:
+    Target(upstream=upstream)
+    address = issue_address(upstream, "A & B", "# A & B\n\nIt's late, 100%\n")
+    place, _, query = address.partition("?")
+    assert place == form
+    assert urllib.parse.parse_qs(query) == {title: ["A & B"], body: ["It's late, 100%\n"]}
+
+
+@pytest.mark.parametrize(
+    "upstream",
+    [
+        "name",
+        "codeberg.org/name",
+        "/owner/name",
+        "owner/name/",
+        "host/owner/name",
+        "codeberg.org/owner/name/issues",
+        "codeberg.org/owner/..",
+        "codeberg.org/../name",
+        "owner/.",
+        "owner/name.git",
+        "user@codeberg.org/owner/name",
+        "codeberg.org:port/owner/name",
+        "codeberg.org:99999/owner/name",
+        "-codeberg.org/owner/name",
+        "codeberg..org/owner/name",
+        "https://codeberg.org/owner/name",
+        "codeberg.org/owner/na me",
+        "codeberg.org/owner/name?x=1",
+        "owner/name\n",
+    ],
+)
+def test_what_is_no_repository_is_refused_in_one_line(
+    upstream: str, tmp_path: Path, cli: Cli, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings(tmp_path, f"[targets.thing]\nupstream = {json.dumps(upstream)}\n")
+    finding(tmp_path, 1, "echo shown")
+    assert cli("issue", "F-001", "--url") == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert said.err == (
+        "ledger.toml:2: targets.thing.upstream: expected the repository that takes its issues, `owner/name` on GitHub "
+        f"or `host/owner/name` elsewhere, found {json.dumps(upstream)}\n"
+    )
+
+
+def test_an_address_needs_an_upstream(tmp_path: Path, cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+    finding(tmp_path, 1, "echo shown")
+    assert cli("issue", "F-001", "--url") == 2
+    said = capsys.readouterr().err
+    assert said == '--url: the settings name no upstream for target thing, such as "owner/name"\n'
+
+
 def test_every_command_and_option_is_documented() -> None:
     readme = (ROOT / "README.md").read_text() + (ROOT / "CONTRIBUTING.md").read_text()
     for name in COMMANDS:
@@ -416,6 +542,12 @@ def test_the_readme_shows_a_finding_as_it_is() -> None:
     excerpt = (ROOT / "README.md").read_text().partition("```yaml\n")[2].partition("```")[0]
     assert [line for line in excerpt.splitlines() if line != "..." and line not in there] == []
     assert record.stem in (ROOT / "README.md").read_text()
+
+
+def test_the_title_that_contributing_holds_up_is_one() -> None:
+    (title,) = re.findall(r'is a claim\*, such as "([^"]+)"', " ".join((ROOT / "CONTRIBUTING.md").read_text().split()))
+    titles = [yaml.safe_load(path.read_text())["title"] for path in (ROOT / "findings").glob("F-*.yaml")]
+    assert title in titles
 
 
 def test_no_wasmer_is_needed_to_use_the_engine(tmp_path: Path) -> None:
