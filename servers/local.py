@@ -3,22 +3,28 @@
 import argparse
 import asyncio
 import contextlib
+import io
+import json
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, cast
 
+import anyio
+from mcp.server.stdio import stdio_server
 from mcp.types import ToolAnnotations
 
 from servers.local_tools import Tools, timed, version
 from servers.refusal import Refusal
 from servers.sandbox import limits, runtimes
 from servers.sandbox.pool import Pool
-from servers.toolserver import ToolServer
-from servers.workarounds import BadVariable, switched_off
+from servers.toolserver import ToolServer, speakable
+from servers.workarounds import BadVariable, switched_off, workaround
 
 NAME = "wasmer-sandbox"
+ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 INSTRUCTIONS = """Runs code that nobody has looked at yet, in WebAssembly, away from the machine: no host files, no
 network unless you ask for it. Every call gets a fresh interpreter; only the files in /workspace stay. There are two
 sandboxes, named by `network`: `disabled` (the default) and `host`. Each has files of its own."""
@@ -35,8 +41,8 @@ def build(pool: Pool) -> ToolServer:
 
     @contextlib.asynccontextmanager
     async def lifespan(_server: Any) -> AsyncIterator[None]:
+        _end_on_signals(pool)
         async with pool:
-            _end_on_signals(pool)
             yield
 
     server = ToolServer(
@@ -95,7 +101,31 @@ def main() -> None:
         server = build(Pool(limits.from_environment(), found))
     except (limits.BadLimit, BadVariable) as error:
         raise SystemExit(_complaint(str(error))) from None
-    server.run("stdio")
+    anyio.run(serve, server, backend_options={"use_uvloop": True})
+
+
+async def serve(server: ToolServer) -> None:
+    """As `run_stdio_async`, but a request with a lone surrogate is understood, where it would never be answered."""
+    if not workaround("F-160"):
+        await server.run_stdio_async()
+        return
+    text = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
+    lines = cast(anyio.AsyncFile[str], _speakable_lines(anyio.wrap_file(text)))
+    async with stdio_server(stdin=lines) as (read, write):
+        inner = server._lowlevel_server
+        await inner.run(read, write, inner.create_initialization_options())
+
+
+async def _speakable_lines(lines: anyio.AsyncFile[str]) -> AsyncIterator[str]:
+    async for line in lines:
+        yield _speakable_line(line) if ESCAPED_SURROGATE.search(line) else line
+
+
+def _speakable_line(line: str) -> str:
+    try:
+        return json.dumps(speakable(json.loads(line)))
+    except ValueError:
+        return line
 
 
 def _complaint(text: str) -> int:

@@ -128,7 +128,12 @@ class Tools:
         self,
         path: Path_,
         offset: Annotated[
-            int, Field(ge=0, description="Where to begin, in bytes; `next_offset` of an answer never cuts a character.")
+            int,
+            Field(
+                ge=0,
+                le=2**53,
+                description="Where to begin, in bytes; `next_offset` of an answer never cuts a character.",
+            ),
         ] = 0,
         limit: Annotated[int, Field(ge=1, le=MOST_READ, description="How many bytes at most.")] = MOST_READ,
         encoding: Annotated[

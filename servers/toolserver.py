@@ -77,7 +77,7 @@ class ToolServer(MCPServer[Any]):
                 return refused(_about_arguments(name, error.__cause__, self._argument_names(name)))
             if self._tool_manager.get_tool(name) is None:
                 known = ", ".join(sorted(tool.name for tool in self._tool_manager.list_tools()))
-                return refused(Refusal(Code.UNKNOWN_TOOL, f"there is no tool {name!r}", f"Call one of: {known}."))
+                return refused(Refusal(Code.UNKNOWN_TOOL, f"there is no tool {name[:100]!r}", f"Call one of: {known}."))
             log.exception("%s failed", name)
             return refused(_our_fault(name))
 

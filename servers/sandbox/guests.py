@@ -106,7 +106,7 @@ class Guests:
             known = ", ".join(self.commands)
             return Refused(
                 Code.NOT_FOUND,
-                f"there is no command {request.command!r}",
+                f"there is no command {request.command[:100]!r}",
                 f'Use one of: {known}. The rest is in the shell: sh ["-c", "ls -la"].',
             )
         if workaround("F-069") and not await self._is_folder(request.cwd):

@@ -34,6 +34,11 @@ class Journal:
             yield Restore(path, data)
 
     @property
+    def is_empty(self) -> bool:
+        """Whether the workspace held nothing."""
+        return not self.files and not self.folders
+
+    @property
     def size(self) -> int:
         """Bytes in files."""
         return sum(map(len, self.files.values()))

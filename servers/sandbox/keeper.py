@@ -44,6 +44,7 @@ class Keeper:
         self.worker: Worker | None = None
         self.journal = Journal()
         self.packages: list[Install] = []
+        self.spawning: set[str] = set()
         self.commands: tuple[str, ...] = ()
         self.sdk = ""
         self.stage = "starting"

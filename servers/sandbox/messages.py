@@ -181,9 +181,10 @@ class Synced(Message):
 
 
 class Installed(Message):
-    """The commands that the package added."""
+    """The commands that the package added; whether they can start programs that outlive them."""
 
     commands: tuple[str, ...]
+    can_spawn: bool
 
 
 class Refused(Message):

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from pathlib import Path
 from types import TracebackType
 
 from servers.sandbox import cache
@@ -17,12 +18,14 @@ class Pool:
     def __init__(self, limits: Limits, runtimes: Runtimes) -> None:
         self.limits = limits
         self.runtimes = runtimes
-        self.cache = cache.find()
-        self._slots = {network: Slot(network, limits, runtimes, self.cache) for network in Network}
+        self.cache = cache.Cache(Path(), temporary=False, note="")
+        self._slots: dict[Network, Slot] = {}
         self._began = time.monotonic()
 
     async def __aenter__(self) -> "Pool":
         """Begins to warm up; does not wait for it."""
+        self.cache = cache.find()
+        self._slots = {network: Slot(network, self.limits, self.runtimes, self.cache) for network in Network}
         for slot in self._slots.values():
             slot.start()
         return self

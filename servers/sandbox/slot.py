@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
 from typing import Any
 
 from servers.refusal import Code, Refusal
@@ -38,7 +39,16 @@ from servers.workarounds import workaround
 CARRY_S = 10.0
 ANSWER_S = 10.0
 Afterwards = Coroutine[Any, Any, None]
+MOST_NAMED = 5
 OnProgress = Callable[[Progress], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What became of the workspace, and which links in it could not be carried over."""
+
+    files: Files
+    lost: tuple[str, ...] = ()
 
 
 class Slot:
@@ -72,8 +82,8 @@ class Slot:
             execution = await execute(worker, request, time_s, self.limits)
             if isinstance(execution, Refusal):
                 return execution
-            files, afterwards = await self._settle(worker, execution)
-            return _ran(execution, files, self.limits)
+            fate, afterwards = await self._settle(worker, request.command, execution)
+            return _ran(execution, fate, self.limits)
         except asyncio.CancelledError:
             if isinstance(worker, Worker):
                 afterwards = self._abandon(worker)
@@ -117,6 +127,8 @@ class Slot:
             return answer
         assert isinstance(answer, Installed)
         self._keeper.packages.append(package)
+        if answer.can_spawn:
+            self._keeper.spawning |= set(answer.commands)
         self._keeper.commands = tuple(sorted({*self._keeper.commands, *answer.commands}))
         return answer.commands
 
@@ -128,6 +140,7 @@ class Slot:
             count = len(self._keeper.journal.files)
             self._keeper.journal = Journal()
             self._keeper.packages = []
+            self._keeper.spawning = set()
             await self._keeper.replace()
             ready = await self._keeper.ready()
             return ready if isinstance(ready, Refusal) else count
@@ -199,20 +212,26 @@ class Slot:
         finally:
             self._turns.give_up(afterwards)
 
-    async def _settle(self, worker: Worker, execution: Execution) -> tuple[Files, Afterwards | None]:
+    async def _settle(self, worker: Worker, command: str, execution: Execution) -> tuple[Fate, Afterwards | None]:
         """Decides what becomes of the workspace and of the worker after a command."""
         if execution.ended is None or execution.usage.over:
-            return Files.RESTORED, self._keeper.replace()
-        if execution.outcome is not Outcome.TIMED_OUT:
-            return Files.KEPT, self._note(worker)
-        kept = await self._carry(worker)
-        # A guest in a pure loop burns a core until its process ends; nothing tells from here whether this one does.
-        afterwards = self._keeper.replace() if workaround("F-044") else None
-        return (Files.KEPT if kept else Files.RESTORED), afterwards
+            return Fate(Files.RESTORED), self._keeper.replace()
+        if execution.outcome is Outcome.TIMED_OUT:
+            carried = await self._carry(worker)
+            # One in a pure loop burns a core until its process ends; nothing tells from here whether this one does.
+            afterwards = self._keeper.replace() if workaround("F-044") else None
+            return Fate(Files.RESTORED) if carried is None else Fate(Files.KEPT, carried.unreadable), afterwards
+        if command in self._keeper.spawning:
+            return Fate(Files.KEPT), self._note(worker, replace=True)
+        nothing = execution.usage.files == 0 and self._keeper.journal.is_empty
+        return Fate(Files.KEPT), None if nothing else self._note(worker)
 
-    async def _note(self, worker: Worker) -> None:
-        """Learns what changed; if the worker dies of it, the workspace is as it was before."""
-        if not await self._carry(worker):
+    async def _note(self, worker: Worker, *, replace: bool = False) -> None:
+        """Learns what changed; if the worker dies of it, the workspace is as it was before.
+
+        `replace` ends the worker, and with it what a command may have left running.
+        """
+        if await self._carry(worker) is None or replace:
             await self._keeper.replace()
 
     async def _abandon(self, worker: Worker) -> None:
@@ -227,8 +246,8 @@ class Slot:
             await self._carry(worker)
         await self._keeper.replace()
 
-    async def _carry(self, worker: Worker) -> bool:
-        """Brings the journal up to date. False, and nothing noted, if the worker cannot tell in time."""
+    async def _carry(self, worker: Worker) -> Synced | None:
+        """Brings the journal up to date. None, and nothing noted, if the worker cannot tell in time."""
         changes: list[Changed] = []
 
         def on_part(part: Part) -> None:
@@ -241,20 +260,20 @@ class Slot:
         finally:
             asking.cancel()
         if not done:
-            return False
+            return None
         try:
             synced = asking.result()
         except WorkerDied:
-            return False
+            return None
         if not isinstance(synced, Synced) or synced.usage.over:
-            return False
+            return None
         for change in changes:
             self._keeper.journal.change(change)
         self._keeper.journal.finish(synced)
-        return True
+        return synced
 
 
-def _ran(execution: Execution, files: Files, limits: Limits) -> Ran:
+def _ran(execution: Execution, fate: Fate, limits: Limits) -> Ran:
     ended, heard = execution.ended, execution.heard
     return Ran(
         outcome=execution.outcome,
@@ -265,12 +284,12 @@ def _ran(execution: Execution, files: Files, limits: Limits) -> Ran:
         stdout_bytes=len(heard.stdout) if ended is None else ended.stdout_bytes,
         stderr_bytes=len(heard.stderr) if ended is None else ended.stderr_bytes,
         duration_s=execution.duration_s,
-        files=files,
-        note=_note(execution, files, limits),
+        files=fate.files,
+        note=_note(execution, fate, limits),
     )
 
 
-def _note(execution: Execution, files: Files, limits: Limits) -> str:
+def _note(execution: Execution, fate: Fate, limits: Limits) -> str:
     """What a reader has to know beyond the exit code, in words; empty for an ordinary run."""
     said = []
     match execution.outcome:
@@ -287,8 +306,11 @@ def _note(execution: Execution, files: Files, limits: Limits) -> str:
             said.append(f"The program took its sandbox down ({execution.lost}); a new one takes its place.")
     if execution.usage.over:
         said.append(f"The workspace went over a limit: {execution.usage.over}.")
-    if files is Files.RESTORED:
+    if fate.files is Files.RESTORED:
         said.append("The files in /workspace are as they were before this call; what it wrote there is lost.")
     elif execution.outcome is Outcome.TIMED_OUT:
         said.append("The files in /workspace are as it left them.")
+    if fate.lost:
+        more = f" and {len(fate.lost) - MOST_NAMED:,} more" if len(fate.lost) > MOST_NAMED else ""
+        said.append(f"Links are lost: {' '.join(fate.lost[:MOST_NAMED])}{more}")
     return " ".join(said)

@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+import uvloop
 from wasmer_sdk import (
     Package,
     PackageCommandDefinition,
@@ -60,6 +61,8 @@ from servers.workarounds import workaround
 
 SDK_VERSION = importlib.metadata.version("wasmer-sdk")
 MORE_STACK_BYTES = 4 << 20
+WASIX = b"wasix_32v1"
+HELD_BYTES, SOON_S = 65_536, 0.001
 GUEST = Path(__file__).parent / "guest"
 ENV = {
     "PYTHONPATH": f"{FOLDER}/site",
@@ -77,6 +80,8 @@ class Channel:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
+        self._held = bytearray()
+        self._sending_soon: asyncio.TimerHandle | None = None
 
     async def receive(self) -> Any:
         """The next request."""
@@ -84,8 +89,25 @@ class Channel:
 
     async def send(self, message: Message) -> None:
         """Sends, and waits while the server is slower than we are."""
-        self._writer.write(frames.packed(message))
+        self._held += frames.packed(message)
+        self._flush()
         await self._writer.drain()
+
+    async def send_soon(self, message: Message) -> None:
+        """Sends together with what comes next, if that is soon: each message alone costs the server a wake-up."""
+        if len(self._held) > HELD_BYTES:
+            await self.send(message)
+            return
+        self._held += frames.packed(message)
+        if self._sending_soon is None:
+            self._sending_soon = asyncio.get_running_loop().call_later(SOON_S, self._flush)
+
+    def _flush(self) -> None:
+        if self._sending_soon is not None:
+            self._sending_soon.cancel()
+            self._sending_soon = None
+        self._writer.write(bytes(self._held))
+        self._held.clear()
 
 
 class Server:
@@ -145,7 +167,7 @@ class Server:
                 raise AssertionError(request)
 
     async def _run(self, request: Run) -> Message:
-        finished = await self._guests.run(request, lambda stream, data: self._channel.send(Output(stream, data)))
+        finished = await self._guests.run(request, lambda stream, data: self._channel.send_soon(Output(stream, data)))
         if isinstance(finished, Refused):
             return finished
         end = finished.exit
@@ -182,7 +204,9 @@ class Server:
             return Refused(Code.INVALID_ARGUMENTS, "the package has no commands", "Install one that has.")
         await self._sandbox.install_package(package)
         self._guests.installed |= set(package.commands)
-        return Installed(package.commands)
+        # Of a package we do not know what is in it; a plain module says what it imports.
+        can_spawn = request.data is None or not request.data.startswith(HEADER) or WASIX in request.data
+        return Installed(package.commands, can_spawn)
 
 
 async def _load(wasmer: Wasmer, channel: Channel, request: Install, memory_bytes: int) -> Package:
@@ -338,7 +362,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     status = 0
     try:
-        asyncio.run(_work())
+        uvloop.run(_work())
     except (asyncio.IncompleteReadError, ConnectionError):
         pass
     except BaseException:

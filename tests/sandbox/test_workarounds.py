@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from mcp import MCPError
 
-from tests.sandbox.harness import Shared, sandbox, shared
+from tests.sandbox.harness import Shared, sandbox, shared, tool, wire
 
 TOGETHER = "F-043,F-045,F-066,F-069,F-077"
 LOOP = "while True: pass"
@@ -115,3 +115,24 @@ def test_f_064_a_cancelled_call_stops_its_program(holds: bool) -> None:
             assert (count == "to the end") is not holds, count
 
     asyncio.run(look())
+
+
+@pytest.mark.parametrize("holds", [False, True])
+def test_f_160_a_request_with_half_a_character_is_answered(holds: bool) -> None:
+    async def dropped() -> None:
+        async with wire({"LEDGER_WITHOUT": "F-160"}) as server:
+            await server.initialize()
+            await server.send(tool(1, "run_python", code="print('HALF')").replace(b"HALF", rb"\ud800"))
+            told = await server.ask(2, "tools/call", name="get_sandbox_info", arguments={})
+            assert told["id"] == 2
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(server.receive(), 2)
+
+    async def answered() -> None:
+        async with wire() as server:
+            await server.initialize()
+            await server.send(tool(1, "run_python", code="print('HALF')").replace(b"HALF", rb"\ud800"))
+            told = await server.answer_to(1)
+            assert told["result"]["structuredContent"]["stdout"] == "\ufffd\n"
+
+    asyncio.run(answered() if holds else dropped())
