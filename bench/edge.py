@@ -126,7 +126,8 @@ def fill(link: Link, rows: int) -> None:
     link.script("SET statement_timeout = 0; DROP INDEX edge_echoes_text")
     link.script(
         "INSERT INTO edge_echoes (text, tag)"
-        f" SELECT (SELECT string_agg((cast('{{{words}}}' AS text[]))[1 + (n * 7919 + i * 104729) % 1000], ' ')"
+        f" SELECT (SELECT string_agg((cast('{{{words}}}' AS text[]))"
+        "[1 + (cast(n AS bigint) * 7919 + i * 104729) % 1000], ' ')"
         f" FROM generate_series(1, 12) i), 'tag' || n % 100 FROM generate_series(1, {rows}) n"
     )
     link.script("CREATE INDEX edge_echoes_text ON edge_echoes USING gin (text gin_trgm_ops)")

@@ -57,6 +57,7 @@ class ToolServer(MCPServer[Any]):
             tool = self._tool_manager.get_tool(function.__name__)
             assert tool is not None
             tool.fn_metadata.output_schema = either(answer)
+            tool.fn_metadata.output_model = None  # what we send was a model of ours: no need to check it again
             if workaround("F-077"):
                 model = tool.fn_metadata.arg_model
                 model.model_config["extra"] = "forbid"
