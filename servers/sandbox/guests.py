@@ -1,61 +1,32 @@
 """Programs inside a sandbox: started, fed, listened to, stopped. Runs in the worker."""
 
 import asyncio
-import contextlib
 import functools
 import marshal
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
-from wasmer_sdk import Process, ReadableBytes, Sandbox, WasmerError, WritableBytes
+from wasmer_sdk import Process, Sandbox, WasmerError
 
 from servers.refusal import Code, Refusal
 from servers.sandbox.messages import Refused, Run
 from servers.sandbox.paths import WORKSPACE, in_workspace
+from servers.sandbox.programs import Budget, Emit, Exit, Programs, Stream
 from servers.sandbox.shell import Host, Nested, converse
 from servers.workarounds import workaround
 
 FOLDER = "/opt/sandbox"
 TOLD_IN_FILE = 222
-CLOSING_S = 0.2
 NESTED_OUTPUT_BYTES = 16 << 20
 TRAPPED_CODE = 134
 ALSO = {"python3": "python", "bash": "sh"}
 INFORMATION = ("-V", "--version", "-h", "--help", "-?")
-Stream = Literal["stdout", "stderr"]
-Emit = Callable[[Stream, bytes], Awaitable[None]]
 MARSHAL_VERSION = 2
-STDIN_CHUNK = 1 << 20
 NO_ENV: Mapping[str, str] = MappingProxyType({})
-
-
-@dataclass
-class Budget:
-    """Passes on what a guest writes up to a limit, and counts the rest."""
-
-    emit: Emit
-    limit: int
-    total: dict[Stream, int] = field(default_factory=lambda: {"stdout": 0, "stderr": 0})
-
-    async def __call__(self, stream: Stream, data: bytes) -> None:
-        """Takes what was written."""
-        left = max(0, self.limit - self.total[stream])
-        self.total[stream] += len(data)
-        if left and data:
-            await self.emit(stream, data[:left])
-
-
-@dataclass(frozen=True)
-class Exit:
-    """How one program ended."""
-
-    code: int | None
-    trap: str = ""
-    exact: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,8 +50,7 @@ class Guests:
         self._ahead = {"python"} & own
         self._spares: dict[str, asyncio.Task[Process]] = {}
         self._modes: dict[str, int] = {}
-        self._running: set[Process] = set()
-        self._stopped = False
+        self._programs = Programs()
         self.installed: set[str] = set()
 
     @property
@@ -111,20 +81,17 @@ class Guests:
             )
         if workaround("F-069") and not await self._is_folder(request.cwd):
             return Refused(Code.NOT_FOUND, f"there is no folder {request.cwd}", "Write a file into it first.")
-        self._stopped = False
+        self._programs = Programs()
         budget = Budget(emit, self._output_bytes)
         try:
             ended = await self._dispatch(request, budget)
         finally:
             self.start_ahead()
-        return Finished(ended, self._stopped, budget.total["stdout"], budget.total["stderr"])
+        return Finished(ended, self._programs.stopped, budget.total["stdout"], budget.total["stderr"])
 
     async def stop(self) -> None:
-        """Ends what runs. A guest that makes no system call goes on burning a core: the worker has to go."""
-        self._stopped = True
-        for process in self._running:
-            with contextlib.suppress(WasmerError):
-                await process.kill()
+        """Ends the command in progress."""
+        await self._programs.stop()
 
     async def _is_folder(self, path: str) -> bool:
         if path == WORKSPACE:
@@ -154,7 +121,7 @@ class Guests:
         full = Run(request.command, request.args, request.stdin, self._env | request.env, request.cwd)
         host = Host(emit, self._nested, self._remove)
         talk = functools.partial(converse, process, full, self.commands, self._modes, host)
-        return await self._attend(process, emit, talk)
+        return await self._programs.attend(process, emit, talk)
 
     async def _remove(self, path: str, recursive: bool) -> bool:
         if isinstance(in_workspace(path), Refusal) or path == WORKSPACE:
@@ -185,7 +152,7 @@ class Guests:
         env = self._env | request.env | more
         started = self._sandbox.command(command, args, cwd=request.cwd, env=env)
         process = await started.spawn(stdin="pipe" if request.stdin else "closed")
-        return await self._serve(process, request.stdin, emit)
+        return await self._programs.serve(process, request.stdin, emit)
 
     async def _start(self, command: str, options: tuple[str, ...] = (), env: Mapping[str, str] = NO_ENV) -> Process:
         """An interpreter or a shell that waits for what it is to run."""
@@ -210,7 +177,7 @@ class Guests:
         process = await (self._start("python", options, at_start) if fresh else self._take("python"))
         told = f"{WORKSPACE}/.exit-{secrets.token_hex(8)}" if workaround("F-045") else ""
         head = marshal.dumps((list(args), request.cwd, request.env, told), MARSHAL_VERSION)
-        ended = await self._serve(process, b"%010d%s%s" % (len(head), head, request.stdin), emit)
+        ended = await self._programs.serve(process, b"%010d%s%s" % (len(head), head, request.stdin), emit)
         code = await self._told(told) if told and ended.code == TOLD_IN_FILE else ended.code
         return Exit(code, ended.trap, exact=bool(told))
 
@@ -223,43 +190,6 @@ class Guests:
             return TOLD_IN_FILE
         return code
 
-    async def _serve(self, process: Process, stdin: bytes, emit: Emit) -> Exit:
-        """Feeds and hears one program until it ends."""
-        assert process.stdout is not None
-        stdout = process.stdout
-
-        async def talk() -> None:
-            feeding = None if process.stdin is None else asyncio.create_task(_feed(process.stdin, stdin))
-            try:
-                await _hear(stdout, "stdout", emit)
-            finally:
-                if feeding is not None:
-                    feeding.cancel()
-
-        return await self._attend(process, emit, talk)
-
-    async def _attend(self, process: Process, emit: Emit, talk: Callable[[], Awaitable[int | None]]) -> Exit:
-        """Waits for a program, while `talk` minds its stdin and stdout. What `talk` answers goes for its exit code."""
-        assert process.stderr is not None
-        self._running.add(process)
-        if self._stopped:
-            await process.kill()
-        talking = asyncio.ensure_future(talk())
-        hearing = asyncio.create_task(_hear(process.stderr, "stderr", emit))
-        try:
-            ended = Exit((await process.wait()).exit_code)
-        except WasmerError as error:
-            ended = Exit(None, _trap(str(error)))
-        finally:
-            self._running.discard(process)
-            _, late = await asyncio.wait({talking, hearing}, timeout=CLOSING_S if self._stopped else None)
-            for task in late:
-                task.cancel()
-        if talking in late or ended.code is None:
-            return ended
-        said = talking.result()
-        return ended if said is None else Exit(said, exact=True)
-
 
 def _split_options(args: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The interpreter's own options, and what it is to run."""
@@ -269,25 +199,5 @@ def _split_options(args: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, .
     return args[:at], args[at:]
 
 
-async def _feed(pipe: WritableBytes, data: bytes) -> None:
-    """All of stdin; a program that does not want it is none of our business."""
-    with contextlib.suppress(WasmerError):
-        for start in range(0, len(data), STDIN_CHUNK):
-            await pipe.write(data[start : start + STDIN_CHUNK])
-        await pipe.close()
-
-
-async def _hear(stream: ReadableBytes, name: Stream, emit: Emit) -> None:
-    with contextlib.suppress(WasmerError):
-        async for data in stream:
-            await emit(name, data)
-
-
 async def _nowhere(_stream: Any, _data: bytes) -> None:
     pass
-
-
-def _trap(message: str) -> str:
-    """The reason of a trap, without the stack of addresses below it."""
-    first = message.splitlines()[0] if message else "unknown"
-    return first.removeprefix("command execution failed: ").removeprefix("RuntimeError: ")

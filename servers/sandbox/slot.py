@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
 from typing import Any
 
 from servers.refusal import Code, Refusal
@@ -33,22 +32,14 @@ from servers.sandbox.messages import (
 from servers.sandbox.outcome import Files, Health, Network, Outcome, Ran, State
 from servers.sandbox.process import OnPart, Worker, WorkerDied
 from servers.sandbox.runtimes import Runtimes
+from servers.sandbox.telling import Fate, told
 from servers.sandbox.turns import Turns
 from servers.workarounds import workaround
 
 CARRY_S = 10.0
 ANSWER_S = 10.0
 Afterwards = Coroutine[Any, Any, None]
-MOST_NAMED = 5
 OnProgress = Callable[[Progress], Awaitable[None]]
-
-
-@dataclass(frozen=True)
-class Fate:
-    """What became of the workspace, and which links in it could not be carried over."""
-
-    files: Files
-    lost: tuple[str, ...] = ()
 
 
 class Slot:
@@ -83,7 +74,7 @@ class Slot:
             if isinstance(execution, Refusal):
                 return execution
             fate, afterwards = await self._settle(worker, request.command, execution)
-            return _ran(execution, fate, self.limits)
+            return told(execution, fate, self.limits)
         except asyncio.CancelledError:
             if isinstance(worker, Worker):
                 afterwards = self._abandon(worker)
@@ -271,46 +262,3 @@ class Slot:
             self._keeper.journal.change(change)
         self._keeper.journal.finish(synced)
         return synced
-
-
-def _ran(execution: Execution, fate: Fate, limits: Limits) -> Ran:
-    ended, heard = execution.ended, execution.heard
-    return Ran(
-        outcome=execution.outcome,
-        exit_code=None if ended is None else ended.exit_code,
-        exit_code_is_exact=ended is None or ended.exit_code is None or ended.exact,
-        stdout=bytes(heard.stdout),
-        stderr=bytes(heard.stderr),
-        stdout_bytes=len(heard.stdout) if ended is None else ended.stdout_bytes,
-        stderr_bytes=len(heard.stderr) if ended is None else ended.stderr_bytes,
-        duration_s=execution.duration_s,
-        files=fate.files,
-        note=_note(execution, fate, limits),
-    )
-
-
-def _note(execution: Execution, fate: Fate, limits: Limits) -> str:
-    """What a reader has to know beyond the exit code, in words; empty for an ordinary run."""
-    said = []
-    match execution.outcome:
-        case Outcome.EXITED:
-            pass
-        case Outcome.TRAPPED:
-            assert execution.ended is not None
-            said.append(f"The program was ended by a trap: {execution.ended.detail}.")
-        case Outcome.TIMED_OUT:
-            said.append("The time was over and the program was stopped; what it wrote until then is above.")
-        case Outcome.OUT_OF_MEMORY:
-            said.append(f"The program made its sandbox hold more than {limits.worker_bytes:,} bytes and was ended.")
-        case Outcome.CRASHED:
-            said.append(f"The program took its sandbox down ({execution.lost}); a new one takes its place.")
-    if execution.usage.over:
-        said.append(f"The workspace went over a limit: {execution.usage.over}.")
-    if fate.files is Files.RESTORED:
-        said.append("The files in /workspace are as they were before this call; what it wrote there is lost.")
-    elif execution.outcome is Outcome.TIMED_OUT:
-        said.append("The files in /workspace are as it left them.")
-    if fate.lost:
-        more = f" and {len(fate.lost) - MOST_NAMED:,} more" if len(fate.lost) > MOST_NAMED else ""
-        said.append(f"Links are lost: {' '.join(fate.lost[:MOST_NAMED])}{more}")
-    return " ".join(said)

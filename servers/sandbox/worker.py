@@ -4,33 +4,20 @@ The SDK runs here and nowhere else, because one line of a guest can abort, deadl
 """
 
 import asyncio
-import contextlib
 import ctypes
-import fcntl
-import hashlib
-import importlib.metadata
 import os
 import resource
 import shutil
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import uvloop
-from wasmer_sdk import (
-    Package,
-    PackageCommandDefinition,
-    PackageDefinition,
-    PackageLoadProgress,
-    Sandbox,
-    Wasmer,
-    WasmerError,
-)
+from wasmer_sdk import Sandbox, Wasmer, WasmerError
 
 from servers.refusal import Code
-from servers.sandbox import frames
+from servers.sandbox.channel import Channel, open_channel, teller
 from servers.sandbox.guests import FOLDER, Guests
 from servers.sandbox.messages import (
     Done,
@@ -40,7 +27,6 @@ from servers.sandbox.messages import (
     ListFolder,
     Listing,
     Message,
-    ModuleFile,
     Output,
     Progress,
     Read,
@@ -54,16 +40,11 @@ from servers.sandbox.messages import (
     Sync,
     Write,
 )
+from servers.sandbox.modules import SDK_VERSION, can_spawn, compiling_alone, load, own_package
 from servers.sandbox.paths import WORKSPACE
-from servers.sandbox.wasm import HEADER, NotAModule, with_memory_limit, with_stack
+from servers.sandbox.wasm import NotAModule
 from servers.sandbox.workspace import Workspace
-from servers.workarounds import workaround
 
-SDK_VERSION = importlib.metadata.version("wasmer-sdk")
-MORE_STACK_BYTES = 4 << 20
-WASIX = b"wasix_32v1"
-HELD_BYTES, SOON_S = 65_536, 0.001
-GUEST = Path(__file__).parent / "guest"
 ENV = {
     "PYTHONPATH": f"{FOLDER}/site",
     "PYTHONUTF8": "1",
@@ -72,42 +53,6 @@ ENV = {
     "TMPDIR": "/tmp",
     "LANG": "C.UTF-8",
 }
-
-
-class Channel:
-    """The pipe to the server."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
-        self._held = bytearray()
-        self._sending_soon: asyncio.TimerHandle | None = None
-
-    async def receive(self) -> Any:
-        """The next request."""
-        return await frames.receive(self._reader, Request)
-
-    async def send(self, message: Message) -> None:
-        """Sends, and waits while the server is slower than we are."""
-        self._held += frames.packed(message)
-        self._flush()
-        await self._writer.drain()
-
-    async def send_soon(self, message: Message) -> None:
-        """Sends together with what comes next, if that is soon: each message alone costs the server a wake-up."""
-        if len(self._held) > HELD_BYTES:
-            await self.send(message)
-            return
-        self._held += frames.packed(message)
-        if self._sending_soon is None:
-            self._sending_soon = asyncio.get_running_loop().call_later(SOON_S, self._flush)
-
-    def _flush(self) -> None:
-        if self._sending_soon is not None:
-            self._sending_soon.cancel()
-            self._sending_soon = None
-        self._writer.write(bytes(self._held))
-        self._held.clear()
 
 
 class Server:
@@ -183,7 +128,7 @@ class Server:
 
     async def _install(self, request: Install) -> Message:
         try:
-            package = await _load(self._wasmer, self._channel, request, self._setup.memory_bytes)
+            package = await load(self._wasmer, self._channel, request, self._setup.memory_bytes)
         except NotAModule as error:
             return Refused(
                 Code.INVALID_ARGUMENTS, str(error), "Give a .wasm file of a WASI program, or a .webc package."
@@ -204,91 +149,19 @@ class Server:
             return Refused(Code.INVALID_ARGUMENTS, "the package has no commands", "Install one that has.")
         await self._sandbox.install_package(package)
         self._guests.installed |= set(package.commands)
-        # Of a package we do not know what is in it; a plain module says what it imports.
-        can_spawn = request.data is None or not request.data.startswith(HEADER) or WASIX in request.data
-        return Installed(package.commands, can_spawn)
-
-
-async def _load(wasmer: Wasmer, channel: Channel, request: Install, memory_bytes: int) -> Package:
-    """A package from the registry, or from bytes; a plain module becomes one with a single command."""
-    if request.data is None:
-        return await wasmer.packages.load(request.name, on_progress=_teller(channel, request.name))
-    if not request.data.startswith(HEADER):
-        return await wasmer.packages.load(request.data)
-    module = with_memory_limit(request.data, memory_bytes)
-    commands = {request.name: PackageCommandDefinition(module="main")}
-    return await wasmer.packages.create(PackageDefinition(modules={"main": module}, commands=commands))
-
-
-def _teller(channel: Channel, name: str) -> Any:
-    told: set[asyncio.Task[None]] = set()
-
-    def tell(progress: PackageLoadProgress) -> None:
-        download = progress.download
-        message = Progress(f"{progress.phase.value} {name}", download.downloaded_bytes, download.total_bytes or 0)
-        task = asyncio.get_running_loop().create_task(channel.send(message))
-        told.add(task)
-        task.add_done_callback(told.discard)
-
-    return tell
-
-
-async def _own_package(wasmer: Wasmer, setup: Setup) -> Package:
-    """The runtimes and what they need, made in memory: a package from a folder could show the host's files."""
-    modules = {one.command: _limited(one, setup.memory_bytes) for one in setup.modules}
-    files = {
-        f"{FOLDER}/start.py": (GUEST / "start.py").read_bytes(),
-        f"{FOLDER}/cwd.js": (GUEST / "cwd.js").read_bytes(),
-        f"{FOLDER}/shell.js": (GUEST / "shell" / "shell.js").read_bytes(),
-    }
-    if workaround("F-043"):
-        files[f"{FOLDER}/site/sitecustomize.py"] = (GUEST / "sitecustomize.py").read_bytes()
-    commands = {name: PackageCommandDefinition(module=name) for name in modules}
-    return await wasmer.packages.create(PackageDefinition(modules=modules, commands=commands, files=files))
-
-
-def _limited(one: ModuleFile, memory_bytes: int) -> bytes:
-    module = _checked(one)
-    if one.stack_top is not None:
-        module = with_stack(module, one.stack_top, MORE_STACK_BYTES)
-    return with_memory_limit(module, memory_bytes)
-
-
-def _checked(one: ModuleFile) -> bytes:
-    data = Path(one.path).read_bytes()
-    if hashlib.sha256(data).hexdigest() != one.sha256:
-        raise NotAModule(f"the runtime for {one.command} is not the one that was published: its sha256 differs")
-    return data
-
-
-@contextlib.contextmanager
-def _compiling_alone(setup: Setup) -> Iterator[None]:
-    """Held while modules are compiled, so that two workers do not compile the same one at once."""
-    cache = Path(setup.cache)
-    cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-    facts = (SDK_VERSION, MORE_STACK_BYTES, setup.memory_bytes, *(one.sha256 for one in setup.modules))
-    warmed = cache / f"warmed-{hashlib.sha256(repr(facts).encode()).hexdigest()[:16]}"
-    with contextlib.ExitStack() as held:
-        # Where the lock or the mark cannot be written, both compile: slower, and right.
-        if not warmed.exists():
-            with contextlib.suppress(OSError):
-                lock = held.enter_context((cache / "compiling.lock").open("w"))
-                fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-        with contextlib.suppress(OSError):
-            warmed.touch()
+        return Installed(package.commands, can_spawn(request))
 
 
 async def _start(channel: Channel, setup: Setup) -> Server | Refused:
     try:
-        with _compiling_alone(setup):
+        with compiling_alone(setup):
             wasmer = Wasmer(cache_root=setup.cache)
             await channel.send(Progress("loading the runtimes"))
             if setup.registry:
                 names = list(setup.registry.values())
-                packages = await wasmer.packages.load_many(names, on_progress=_teller(channel, "the runtimes"))
+                packages = await wasmer.packages.load_many(names, on_progress=teller(channel, "the runtimes"))
             else:
-                packages = [await _own_package(wasmer, setup)]
+                packages = [await own_package(wasmer, setup)]
             env = ENV if setup.modules else {}
             sandbox = await wasmer.sandboxes.create(packages=packages, env=env, network=setup.network)
             await sandbox.fs.mkdir(WORKSPACE, recursive=True)
@@ -328,19 +201,8 @@ def _die_with_the_server() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
-async def _open_channel() -> Channel:
-    """Takes stdin and stdout for messages; what else would write to stdout goes to stderr instead."""
-    out = os.fdopen(os.dup(1), "wb", buffering=0)
-    os.dup2(2, 1)
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=1 << 20)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(os.dup(0), "rb", buffering=0))
-    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, out)
-    return Channel(reader, asyncio.StreamWriter(transport, protocol, None, loop))
-
-
 async def _work() -> None:
-    channel = await _open_channel()
+    channel = await open_channel()
     setup = await channel.receive()
     assert isinstance(setup, Setup)
     if not setup.cache_is_temporary:

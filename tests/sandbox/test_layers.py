@@ -6,12 +6,13 @@ import sys
 from pathlib import Path
 
 SANDBOX = Path(__file__).parents[2] / "servers" / "sandbox"
-IN_THE_WORKER = {"worker", "guests", "shell", "workspace"}
+IN_THE_WORKER = {"channel", "guests", "modules", "programs", "shell", "worker", "workspace"}
 LAYERS = (
     {"limits", "wasm", "paths", "messages", "outcome"},
-    {"frames", "runtimes", "cache", "packages", "journal", "turns", "shell"},
-    {"process", "workspace", "guests"},
-    {"execution", "keeper", "worker"},
+    {"frames", "runtimes", "cache", "packages", "journal", "turns", "shell", "programs"},
+    {"process", "workspace", "guests", "channel"},
+    {"execution", "keeper", "modules"},
+    {"telling", "worker"},
     {"slot"},
     {"pool"},
 )

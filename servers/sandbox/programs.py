@@ -1,0 +1,111 @@
+"""Programs that run: fed, listened to, waited for, stopped."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from wasmer_sdk import Process, ReadableBytes, WasmerError, WritableBytes
+
+CLOSING_S = 0.2
+STDIN_CHUNK = 1 << 20
+Stream = Literal["stdout", "stderr"]
+Emit = Callable[[Stream, bytes], Awaitable[None]]
+
+
+@dataclass
+class Budget:
+    """Passes on what a guest writes up to a limit, and counts the rest."""
+
+    emit: Emit
+    limit: int
+    total: dict[Stream, int] = field(default_factory=lambda: {"stdout": 0, "stderr": 0})
+
+    async def __call__(self, stream: Stream, data: bytes) -> None:
+        """Takes what was written."""
+        left = max(0, self.limit - self.total[stream])
+        self.total[stream] += len(data)
+        if left and data:
+            await self.emit(stream, data[:left])
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How one program ended."""
+
+    code: int | None
+    trap: str = ""
+    exact: bool = False
+
+
+class Programs:
+    """What runs for one command: a program, and those that it asked for."""
+
+    def __init__(self) -> None:
+        self._running: set[Process] = set()
+        self.stopped = False
+
+    async def stop(self) -> None:
+        """Ends what runs. A guest that makes no system call goes on burning a core: the worker has to go."""
+        self.stopped = True
+        for process in list(self._running):
+            with contextlib.suppress(WasmerError):
+                await process.kill()
+
+    async def serve(self, process: Process, stdin: bytes, emit: Emit) -> Exit:
+        """Feeds and hears one program until it ends."""
+        assert process.stdout is not None
+        stdout = process.stdout
+
+        async def talk() -> None:
+            feeding = None if process.stdin is None else asyncio.create_task(_feed(process.stdin, stdin))
+            try:
+                await _hear(stdout, "stdout", emit)
+            finally:
+                if feeding is not None:
+                    feeding.cancel()
+
+        return await self.attend(process, emit, talk)
+
+    async def attend(self, process: Process, emit: Emit, talk: Callable[[], Awaitable[int | None]]) -> Exit:
+        """Waits for a program, while `talk` minds its stdin and stdout. What `talk` answers goes for its exit code."""
+        assert process.stderr is not None
+        self._running.add(process)
+        if self.stopped:
+            await process.kill()
+        talking = asyncio.ensure_future(talk())
+        hearing = asyncio.create_task(_hear(process.stderr, "stderr", emit))
+        try:
+            ended = Exit((await process.wait()).exit_code)
+        except WasmerError as error:
+            ended = Exit(None, _trap(str(error)))
+        finally:
+            self._running.discard(process)
+            _, late = await asyncio.wait({talking, hearing}, timeout=CLOSING_S if self.stopped else None)
+            for task in late:
+                task.cancel()
+        if talking in late or ended.code is None:
+            return ended
+        said = talking.result()
+        return ended if said is None else Exit(said, exact=True)
+
+
+async def _feed(pipe: WritableBytes, data: bytes) -> None:
+    """All of stdin; a program that does not want it is none of our business."""
+    with contextlib.suppress(WasmerError):
+        for start in range(0, len(data), STDIN_CHUNK):
+            await pipe.write(data[start : start + STDIN_CHUNK])
+        await pipe.close()
+
+
+async def _hear(stream: ReadableBytes, name: Stream, emit: Emit) -> None:
+    with contextlib.suppress(WasmerError):
+        async for data in stream:
+            await emit(name, data)
+
+
+def _trap(message: str) -> str:
+    """The reason of a trap, without the stack of addresses below it."""
+    first = message.splitlines()[0] if message else "unknown"
+    return first.removeprefix("command execution failed: ").removeprefix("RuntimeError: ")
