@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
 from servers.refusal import Code, Refusal
 from servers.sandbox.cache import Cache
@@ -38,6 +38,7 @@ from servers.workarounds import workaround
 
 CARRY_S = 10.0
 ANSWER_S = 10.0
+T = TypeVar("T")
 Afterwards = Coroutine[Any, Any, None]
 OnProgress = Callable[[Progress], Awaitable[None]]
 
@@ -62,25 +63,7 @@ class Slot:
 
     async def run(self, request: Run, time_s: float) -> Ran | Refusal:
         """Runs a command for at most `time_s`. Cancelling the caller stops the guest."""
-        if (refusal := await self._turns.take()) is not None:
-            return refusal
-        afterwards: Afterwards | None = None
-        worker: Worker | Refusal | None = None
-        try:
-            worker = await self._keeper.ready()
-            if isinstance(worker, Refusal):
-                return worker
-            execution = await execute(worker, request, time_s, self.limits)
-            if isinstance(execution, Refusal):
-                return execution
-            fate, afterwards = await self._settle(worker, request.command, execution)
-            return told(execution, fate, self.limits)
-        except asyncio.CancelledError:
-            if isinstance(worker, Worker):
-                afterwards = self._abandon(worker)
-            raise
-        finally:
-            self._turns.give_up(afterwards)
+        return await self._in_turn(lambda worker: self._run(worker, request, time_s))
 
     async def write(self, path: str, data: bytes) -> int | Refusal:
         """Writes a file; the answer is the number of bytes."""
@@ -178,6 +161,24 @@ class Slot:
         self, request: Write | Read | ListFolder | Install, on_part: OnPart = lambda _part: None
     ) -> Last | Refusal:
         """A request that is no command, in its turn."""
+        patience_s = self.limits.longest_s if isinstance(request, Install) else ANSWER_S
+        again = "Try again: it is being replaced, with its files."
+
+        async def ask(worker: Worker) -> tuple[Last | Refusal, Afterwards | None]:
+            try:
+                answer = await asyncio.wait_for(worker.ask(request, on_part), patience_s)
+            except TimeoutError:
+                what = f"the worker of the sandbox did not answer in {patience_s:g} s"
+                return Refusal(Code.NOT_AVAILABLE, what, again), self._keeper.replace()
+            except WorkerDied as error:
+                what = f"the worker of the sandbox ended in the middle of it ({error})"
+                return Refusal(Code.NOT_AVAILABLE, what, again), None
+            return Refusal(answer.code, answer.message, answer.hint) if isinstance(answer, Refused) else answer, None
+
+        return await self._in_turn(ask)
+
+    async def _in_turn(self, work: Callable[[Worker], Awaitable[tuple[T, Afterwards | None]]]) -> T | Refusal:
+        """Does `work` with the worker once it is our turn. What it leaves to do is done before the next turn."""
         if (refusal := await self._turns.take()) is not None:
             return refusal
         afterwards: Afterwards | None = None
@@ -186,22 +187,21 @@ class Slot:
             worker = await self._keeper.ready()
             if isinstance(worker, Refusal):
                 return worker
-            patience_s = self.limits.longest_s if isinstance(request, Install) else ANSWER_S
-            answer = await asyncio.wait_for(worker.ask(request, on_part), patience_s)
-            return Refusal(answer.code, answer.message, answer.hint) if isinstance(answer, Refused) else answer
-        except TimeoutError:
-            afterwards = self._keeper.replace()
-            what = f"the worker of the sandbox did not answer in {patience_s:g} s"
-            return Refusal(Code.NOT_AVAILABLE, what, "Try again: it is being replaced, with its files.")
-        except WorkerDied as error:
-            what = f"the worker of the sandbox ended in the middle of it ({error})"
-            return Refusal(Code.NOT_AVAILABLE, what, "Try again: it is being replaced, with its files.")
+            answer, afterwards = await work(worker)
+            return answer
         except asyncio.CancelledError:
             if isinstance(worker, Worker):
                 afterwards = self._abandon(worker)
             raise
         finally:
             self._turns.give_up(afterwards)
+
+    async def _run(self, worker: Worker, request: Run, time_s: float) -> tuple[Ran | Refusal, Afterwards | None]:
+        execution = await execute(worker, request, time_s, self.limits)
+        if isinstance(execution, Refusal):
+            return execution, None
+        fate, afterwards = await self._settle(worker, request.command, execution)
+        return told(execution, fate, self.limits), afterwards
 
     async def _settle(self, worker: Worker, command: str, execution: Execution) -> tuple[Fate, Afterwards | None]:
         """Decides what becomes of the workspace and of the worker after a command."""
