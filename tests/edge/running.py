@@ -215,6 +215,61 @@ def session(url: str, mode: str, steps: Callable[[Client], Awaitable[T]], token:
     return asyncio.run(run())
 
 
+async def whole_session(client: Client) -> None:
+    """Every tool, on an empty database, from a server of the region `here`."""
+    tools = (await client.list_tools()).tools
+    assert [tool.name for tool in tools] == [
+        "get_server_info",
+        "store_echo",
+        "get_echo",
+        "list_echoes",
+        "record_feedback",
+        "list_feedback",
+    ]
+    for tool in tools:
+        assert tool.title and tool.description and tool.annotations
+        assert None not in tool.annotations.model_dump(exclude={"title"}).values()
+        assert tool.input_schema["additionalProperties"] is False
+
+    async def call(tool: str, **arguments: Any) -> Any:
+        result = await client.call_tool(tool, arguments)
+        assert json.loads(result.content[0].text) == result.structured_content  # type: ignore[union-attr]
+        return result.structured_content
+
+    info = await call("get_server_info")
+    assert info["database"]["reachable"] and info["database"]["latency_ms"] > 0
+    assert info["region"] == "here" and set(info["versions"]) == {"mcp", "pg8000", "python", "postgres"}
+    ids = [(await call("store_echo", text=f"note number {n}", tag="ab"[n % 2]))["id"] for n in range(5)]
+    assert (await call("get_echo", id=ids[0]))["text"] == "note number 0"
+    assert [one["id"] for one in (await call("list_echoes"))["echoes"]] == ids[::-1]
+    assert [one["id"] for one in (await call("list_echoes", tag="b"))["echoes"]] == [ids[3], ids[1]]
+    assert [one["id"] for one in (await call("list_echoes", text="NUMBER 3"))["echoes"]] == [ids[3]]
+    page = await call("list_echoes", limit=2)
+    assert [one["id"] for one in page["echoes"]] == ids[:2:-1]
+    rest = await call("list_echoes", limit=100, cursor=page["next_cursor"])
+    assert [one["id"] for one in rest["echoes"]] == ids[2::-1] and rest["next_cursor"] is None
+    made = await call(
+        "record_feedback",
+        area="sdk",
+        severity="minor",
+        title="It is slow",
+        what_happened="I waited.",
+        versions={"mcp": "2.3.0"},
+    )
+    await call("record_feedback", area="docs", severity="minor", title="x", what_happened="y")
+    (only,) = (await call("list_feedback", area="sdk"))["feedback"]
+    assert only.pop("created_at").endswith("Z")
+    assert only == {
+        "id": made["id"],
+        "area": "sdk",
+        "severity": "minor",
+        "title": "It is slow",
+        "what_happened": "I waited.",
+        "versions": {"mcp": "2.3.0"},
+    }
+    assert len((await call("list_feedback", severity="minor", limit=1))["feedback"]) == 1
+
+
 def ask(url: str, tool: str, arguments: dict[str, Any] | None = None, mode: str = "2026-07-28", token: str = "") -> Any:
     """One call's structured content, which must not differ from its text in kind."""
 

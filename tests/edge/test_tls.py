@@ -11,7 +11,19 @@ from typing import Any
 import pytest
 
 from servers.edge.settings import Database, Tls
-from tests.edge.running import ERAS, Postgres, ask, environment, free_port, in_process, postgres, program, settings_for
+from tests.edge.running import (
+    ERAS,
+    Postgres,
+    ask,
+    environment,
+    free_port,
+    in_process,
+    postgres,
+    program,
+    session,
+    settings_for,
+    whole_session,
+)
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +41,10 @@ def problem(database: Database) -> Any:
 
 @pytest.mark.parametrize("mode", ERAS)
 def test_a_whole_session_over_a_verified_connection(secure: Postgres, mode: str) -> None:
-    with in_process(settings_for(secure.database)) as url:
-        number = ask(url, "store_echo", {"text": "over TLS"}, mode)["id"]
-        assert ask(url, "get_echo", {"id": number}, mode)["text"] == "over TLS"
+    name = f"whole-{mode}"
+    secure.run(f'CREATE DATABASE "{name}"')
+    with in_process(settings_for(replace(secure.database, name=name), region="here")) as url:
+        session(url, mode, whole_session)
         state = ask(url, "get_server_info", mode=mode)["database"]
         assert (state["tls"], state["certificate_verified"], state["embedded"]) == ("verify", True, False)
     assert secure.run("SELECT count(*) FROM pg_stat_ssl WHERE ssl") == [[0]]
