@@ -85,10 +85,16 @@ class Programs:
             _, late = await asyncio.wait({talking, hearing}, timeout=CLOSING_S if self.stopped else None)
             for task in late:
                 task.cancel()
-        if talking in late or ended.code is None:
-            return ended
-        said = talking.result()
-        return ended if said is None else Exit(said, exact=True)
+        said = None if talking in late else _said(talking)
+        return ended if said is None or ended.code is None else Exit(said, exact=True)
+
+
+def _said(talking: "asyncio.Future[int | None]") -> int | None:
+    """What a talk came to; nothing, if the program ended in the middle of it."""
+    try:
+        return talking.result()
+    except WasmerError:
+        return None
 
 
 async def _feed(pipe: WritableBytes, data: bytes) -> None:
