@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from wasmer_sdk import Process, ReadableBytes, WasmerError, WritableBytes
 
@@ -73,7 +73,7 @@ class Programs:
         assert process.stderr is not None
         self._running.add(process)
         if self.stopped:
-            await process.kill()
+            await self.stop()
         talking = asyncio.ensure_future(talk())
         hearing = asyncio.create_task(_hear(process.stderr, "stderr", emit))
         try:
@@ -82,7 +82,12 @@ class Programs:
             ended = Exit(None, _trap(str(error)))
         finally:
             self._running.discard(process)
-            _, late = await asyncio.wait({talking, hearing}, timeout=CLOSING_S if self.stopped else None)
+            late: set[asyncio.Future[Any]] = {talking, hearing}
+            while late:  # one that it left behind may hold its pipes open, until we are told to stop
+                told_to_stop = self.stopped
+                _, late = await asyncio.wait(late, timeout=CLOSING_S)
+                if told_to_stop:
+                    break
             for task in late:
                 task.cancel()
         said = None if talking in late else _said(talking)
