@@ -117,4 +117,6 @@ def test_a_cache_that_others_can_write_is_not_used(tmp_path: Path, monkeypatch: 
     assert not os.path.lexists(instead.path) and folder.is_dir()
     folder.rmdir()
     folder.write_text("a file")
-    assert cache.find().temporary
+    another = cache.find()
+    assert another.temporary
+    cache.remove(another)
