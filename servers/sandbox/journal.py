@@ -1,9 +1,12 @@
 """What a workspace held when its worker last told: all that is left of it when a guest takes its worker down."""
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 from servers.sandbox.messages import Changed, Restore, Synced
+from servers.sandbox.paths import WORKSPACE
 
 
 @dataclass
@@ -19,6 +22,16 @@ class Journal:
             self.folders.add(change.path)
         else:
             self.files[change.path] = change.data
+
+    def missing_folders(self, path: str) -> list[str]:
+        """The folders that a file of this path needs and that are not there."""
+        above = itertools.takewhile(lambda folder: folder != WORKSPACE, map(str, PurePosixPath(path).parents))
+        return [folder for folder in above if folder not in self.folders]
+
+    def write(self, path: str, data: bytes) -> None:
+        """Notes a file, and the folders that were made for it."""
+        self.folders.update(self.missing_folders(path))
+        self.files[path] = data
 
     def finish(self, synced: Synced) -> None:
         """Forgets what is gone."""

@@ -138,6 +138,10 @@ class Keeper:
         self._starting = None
         if task.cancelled():
             return
+        if (error := task.exception()) is not None:
+            self.trouble = f"its worker could not be started ({type(error).__name__})"
+            log.error("%s sandbox: %s", self._setup.network, self.trouble, exc_info=error)
+            return
         outcome = task.result()
         if isinstance(outcome, Refusal):
             self.trouble = outcome.message

@@ -6,6 +6,7 @@ from servers.refusal import Code, Refusal
 
 WORKSPACE = "/workspace"
 LONGEST = 1024
+DEEPEST = 100
 
 
 def in_workspace(path: str) -> str | Refusal:
@@ -24,4 +25,7 @@ def in_workspace(path: str) -> str | Refusal:
             f"{path!r} is outside of {WORKSPACE}",
             f"Give a path below {WORKSPACE}; nothing elsewhere outlives a call.",
         )
+    if absolute.count("/") > DEEPEST:
+        what = f"the path leads through more than {DEEPEST} folders"
+        return Refusal(Code.INVALID_ARGUMENTS, what, "Give a path that is less deep.")
     return absolute

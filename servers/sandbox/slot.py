@@ -67,13 +67,8 @@ class Slot:
 
     async def write(self, path: str, data: bytes) -> int | Refusal:
         """Writes a file; the answer is the number of bytes."""
-        if (refusal := self._no_room(path, len(data))) is not None:
-            return refusal
         answer = await self._ask(Write(path, data))
-        if isinstance(answer, Refusal):
-            return answer
-        self._keeper.journal.change(Changed(path, data))
-        return len(data)
+        return answer if isinstance(answer, Refusal) else len(data)
 
     async def read(self, path: str, offset: int, length: int) -> Content | Refusal:
         """A piece of a file."""
@@ -152,8 +147,9 @@ class Slot:
         if size > room:
             what = f"{size:,} bytes do not fit: there is room for {room:,}"
             return Refusal(Code.TOO_LARGE, what, "Write less, or remove files first, with run_python or reset_sandbox.")
-        if path not in journal.files and len(journal.files) >= self.limits.workspace_files:
-            what = f"the workspace holds {len(journal.files):,} files, which is all that it may"
+        held = len(journal.files) + len(journal.folders)
+        if path not in journal.files and held + 1 + len(journal.missing_folders(path)) > self.limits.workspace_files:
+            what = f"the workspace holds {held:,} files and folders, and may hold {self.limits.workspace_files:,}"
             return Refusal(Code.TOO_LARGE, what, "Remove files first, with run_python or reset_sandbox.")
         return None
 
@@ -165,6 +161,9 @@ class Slot:
         again = "Try again: it is being replaced, with its files."
 
         async def ask(worker: Worker) -> tuple[Last | Refusal, Afterwards | None]:
+            # Looked at in our turn: what others write meanwhile counts.
+            if isinstance(request, Write) and (refusal := self._no_room(request.path, len(request.data))) is not None:
+                return refusal, None
             try:
                 answer = await asyncio.wait_for(worker.ask(request, on_part), patience_s)
             except TimeoutError:
@@ -173,7 +172,11 @@ class Slot:
             except WorkerDied as error:
                 what = f"the worker of the sandbox ended in the middle of it ({error})"
                 return Refusal(Code.NOT_AVAILABLE, what, again), None
-            return Refusal(answer.code, answer.message, answer.hint) if isinstance(answer, Refused) else answer, None
+            if isinstance(answer, Refused):
+                return Refusal(answer.code, answer.message, answer.hint), None
+            if isinstance(request, Write):
+                self._keeper.journal.write(request.path, request.data)
+            return answer, None
 
         return await self._in_turn(ask)
 

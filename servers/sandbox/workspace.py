@@ -4,15 +4,14 @@ import hashlib
 import posixpath
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 from wasmer_sdk import SandboxFileSystem, WasmerError
 
 from servers.refusal import Code
 from servers.sandbox.messages import Changed, Content, Entry, ListFolder, Read, Refused, Setup, Synced, Usage, Write
-from servers.sandbox.paths import WORKSPACE
+from servers.sandbox.paths import DEEPEST, WORKSPACE
 from servers.workarounds import workaround
-
-DEEPEST = 100
 
 
 @dataclass
@@ -48,6 +47,10 @@ class Workspace:
         await self._fs.mkdir(posixpath.dirname(request.path), recursive=True)
         await self._fs.write(request.path, request.data)
         self._told[request.path] = _digest(request.data)
+        # The server knows of these as well: it asked for the file.
+        for folder in map(str, PurePosixPath(request.path).parents):
+            if folder.startswith(f"{WORKSPACE}/"):
+                self._told.setdefault(folder, b"")
         return None
 
     async def _why_not_here(self, path: str) -> Refused | None:

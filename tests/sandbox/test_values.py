@@ -38,6 +38,7 @@ def test_a_path_is_taken_from_the_workspace(path: str, absolute: str) -> None:
         ("a\0b", Code.INVALID_ARGUMENTS),
         ("a" * 2000, Code.INVALID_ARGUMENTS),
         ("\ud800", Code.INVALID_ARGUMENTS),
+        ("a/" * 200 + "b", Code.INVALID_ARGUMENTS),
     ],
 )
 def test_a_path_that_leads_elsewhere_is_refused(path: str, code: Code) -> None:
