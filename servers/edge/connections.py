@@ -92,7 +92,7 @@ class Link:
     def is_stale(self) -> bool:
         """Whether Postgres has ended the connection meanwhile, or said something that nobody read. No round trip."""
         number = self._socket.fileno()
-        return number >= 0 and workaround("F-056") and bool(select.select([number], [], [], 0)[0])
+        return number >= 0 and bool(select.select([number], [], [], 0)[0])
 
     def close(self) -> None:
         """Never raises, never waits."""
@@ -154,8 +154,7 @@ class Connections:
         try:
             return self._with(link, work, wrote=wrote)
         except Outage as outage:
-            cause = outage.__cause__
-            if wrote or is_new or cause is None or isinstance(cause, TimeoutError) or not outages.is_lost(cause):
+            if wrote or is_new or not outage.__cause__ or not outages.is_worth_repeating(outage.__cause__):
                 raise
         return self._with(self._open_link(), work, wrote=wrote)
 
@@ -165,14 +164,13 @@ class Connections:
             answer = work(link)
             healthy = True
             return answer
-        except Exception as error:
-            if not workaround("F-056"):
-                healthy = not outages.is_lost(error)
+        except BaseException as error:
+            if not isinstance(error, Exception) and threading.current_thread() is threading.main_thread():
+                raise  # such as Ctrl-C; in a thread of the server, whatever ends a statement must end nothing else
+            healthy = not (outages.suspects_unread_answers() or outages.is_lost(error))
             log.warning("a statement failed: %s: %s", type(error).__name__, error)
             raise outages.while_asking(error, timeout_s=link.timeout_s, wrote=wrote) from error
         finally:
-            # After any exception the driver may have left an answer unread, which the next call would get as its own.
-            # workaround: F-056, F-111, F-112
             self._give_back(link) if healthy else link.close()
 
     def _take(self) -> tuple[Link, bool]:
@@ -181,7 +179,7 @@ class Connections:
                 link = self._idle.pop() if self._idle else None
             if link is None:
                 return self._open_link(), True
-            if not link.is_stale():
+            if not (outages.suspects_unread_answers() and link.is_stale()):
                 return link, False
             link.close()
 

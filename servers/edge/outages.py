@@ -12,6 +12,7 @@ from servers.workarounds import workaround
 
 LATER = "Wait a few seconds and call again; get_server_info says whether the database is back."
 OPERATOR = "Whoever runs this server has to mend that; its log has the details. get_server_info says when it works."
+LOOK = "Look whether it is there (list_echoes, list_feedback) before you send it again."
 UNDEFINED_TABLE, READ_ONLY = "42P01", "25006"
 
 
@@ -35,9 +36,27 @@ def sqlstate(error: BaseException) -> str:
 
 def is_lost(error: BaseException) -> bool:
     """Whether the connection is what failed, not the statement."""
-    # PC1: when Postgres ends a connection, the driver hides its reason, 57P01, behind an InterfaceError.
     kinds = (InterfaceError, OSError) if workaround("F-058") else InterfaceError
-    return isinstance(error, kinds) or sqlstate(error).startswith("57P")
+    return isinstance(error, kinds) or _was_ended(error)
+
+
+def is_worth_repeating(error: BaseException) -> bool:
+    """Whether what only reads may be asked once more, on another connection, as this one has ended."""
+    if isinstance(error, TimeoutError):
+        return False
+    # The driver hides Postgres's own reason, 57P01, behind an InterfaceError, as if the network had failed.
+    return is_lost(error) if workaround("F-151") else _was_ended(error)
+
+
+def suspects_unread_answers() -> bool:
+    """Whether a connection may hold an answer that nobody has read, and that the next call would get as its own."""
+    # It does after a value that cannot be encoded, after an interruption, and after a value that cannot be decoded.
+    return workaround("F-056") and workaround("F-111") and workaround("F-112")
+
+
+def _was_ended(error: BaseException) -> bool:
+    """Whether Postgres says that it has ended the connection."""
+    return sqlstate(error).startswith("57P")
 
 
 def while_connecting(error: Exception) -> Outage:
@@ -55,21 +74,18 @@ def while_connecting(error: Exception) -> Outage:
         return _down("the server's database does not exist", OPERATOR)
     if state == "53300":
         return Outage(Refusal(Code.BUSY, "the database has no connection to spare", LATER))
-    if state.startswith("57P"):
+    if _was_ended(error):
         return _down("the database is starting or stopping", LATER)
     if isinstance(error, InterfaceError | OSError):
         return _down("the database cannot be reached", LATER)
     return while_asking(error, timeout_s=0.0, wrote=False)
 
 
-def while_asking(error: Exception, *, timeout_s: float, wrote: bool) -> Outage:
+def while_asking(error: BaseException, *, timeout_s: float, wrote: bool) -> Outage:
     """Why a statement did not work out. `wrote`: whether it was to change something."""
     state = sqlstate(error)
     if is_lost(error) and wrote:
-        return _down(
-            "the connection to the database was lost while it wrote; whether it did is not known",
-            "Look whether it is there (list_echoes, list_feedback) before you send it again.",
-        )
+        return _down("the connection to the database was lost while it wrote; whether it did is not known", LOOK)
     if is_lost(error):
         return _down("the connection to the database was lost", LATER)
     if state == "57014":
@@ -80,6 +96,9 @@ def while_asking(error: Exception, *, timeout_s: float, wrote: bool) -> Outage:
         return _down("the server's database user lacks a right", OPERATOR)
     if state[:2] in ("53", "40", "55") or state == UNDEFINED_TABLE:
         return Outage(Refusal(Code.BUSY, "the database could not do that just now", LATER))
+    if wrote and not state:
+        what = "the database's driver failed while it wrote; whether it did is not known, and the log has the details"
+        return Outage(Refusal(Code.INTERNAL, what, LOOK))
     return Outage(
         Refusal(
             Code.INTERNAL,

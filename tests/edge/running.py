@@ -30,6 +30,7 @@ T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
 ERAS = ("legacy", "2026-07-28")
 USER, PASSWORD = "tester", "throw-away-0123456789"
+USUAL = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
 
 def free_port() -> int:
@@ -99,6 +100,25 @@ class Postgres:
             return list(link.run(sql, **values) or [])
         finally:
             link.close()
+
+    def waiting(self, name: str) -> list[int]:
+        """The processes that wait for a lock in the database of that name."""
+        sql = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = :name"
+        return [pid for (pid,) in self.run(sql, name=name)]
+
+    @contextlib.contextmanager
+    def locked(self, name: str) -> Iterator[None]:
+        """Somebody else holds the table of notes."""
+        link = pg8000.native.Connection(
+            USER, host="127.0.0.1", port=self.port, database=name, password=PASSWORD, ssl_context=False
+        )
+        try:
+            link.run("BEGIN")
+            link.run("LOCK TABLE edge_echoes")
+            yield
+        finally:
+            with contextlib.suppress(pg8000.native.InterfaceError):  # the server may be gone by now
+                link.close()
 
     def fresh(self, name: str) -> Database:
         """A new, empty database on it."""
@@ -180,10 +200,14 @@ class Program:
 
 
 @contextlib.contextmanager
-def program(base: Path, env: Mapping[str, str], port: int, *, ready: bool = True) -> Iterator[Program]:
+def program(
+    base: Path, env: Mapping[str, str], port: int, *, ready: bool = True, before: str = ""
+) -> Iterator[Program]:
+    """`before` is Python that runs first in the same process."""
+    what = ["-c", f"{before}\nimport main\nmain.main()"] if before else ["main.py"]
     log = base / f"main-{port}-{time.monotonic_ns()}.log"
     with log.open("wb") as out:
-        process = subprocess.Popen([sys.executable, "main.py"], cwd=ROOT, env=env, stdout=out, stderr=out)
+        process = subprocess.Popen([sys.executable, *what], cwd=ROOT, env=env, stdout=out, stderr=out)
     one = Program(process, log, f"http://127.0.0.1:{port}")
     try:
         if ready:
@@ -281,19 +305,21 @@ def ask(url: str, tool: str, arguments: dict[str, Any] | None = None, mode: str 
 
 def post(url: str, message: dict[str, Any], headers: Mapping[str, str] | None = None) -> httpx2.Response:
     """One message of the older wire, without a client in between."""
-    usual = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
     body = json.dumps(message)  # escapes what is no UTF-8, as other clients do
-    return httpx2.post(f"{url}/mcp", content=body, headers=usual | dict(headers or {}), timeout=30)
+    return httpx2.post(f"{url}/mcp", content=body, headers=USUAL | dict(headers or {}), timeout=30)
 
 
 def post_modern(url: str, tool: str, arguments: dict[str, Any]) -> Any:
     """The structured content of a call on the newer wire, whose text may be what no client would send."""
-    message = tool_call(tool, arguments)
-    version, prefix = "2026-07-28", "io.modelcontextprotocol"
-    message["params"]["_meta"] = {f"{prefix}/protocolVersion": version, f"{prefix}/clientCapabilities": {}}
-    headers = {"MCP-Protocol-Version": version, "Mcp-Method": "tools/call", "Mcp-Name": tool}
-    return post(url, message, headers).json()["result"]["structuredContent"]
+    return post(url, *modern_call(tool, arguments)).json()["result"]["structuredContent"]
 
 
 def tool_call(tool: str, arguments: dict[str, Any], number: int = 1) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+
+
+def modern_call(tool: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The same on the newer wire: the message and its headers."""
+    message, version, prefix = tool_call(tool, arguments), "2026-07-28", "io.modelcontextprotocol"
+    message["params"]["_meta"] = {f"{prefix}/protocolVersion": version, f"{prefix}/clientCapabilities": {}}
+    return message, {"MCP-Protocol-Version": version, "Mcp-Method": "tools/call", "Mcp-Name": tool}

@@ -124,11 +124,11 @@ def test_the_server_starts_before_its_database(own: Postgres) -> None:
 def test_postgres_stops_in_mid_write(own: Postgres) -> None:
     with in_process(settings_for(own.database, timeout_s=20)) as url:
         ask(url, "list_echoes")
-        with locked(own.database):
+        with own.locked(own.database.name):
             answers: list[Any] = []
             calling = threading.Thread(target=lambda: answers.append(ask(url, "store_echo", {"text": "x"})))
             calling.start()
-            until(lambda: waiting(own), "the call waits for the lock")
+            until(lambda: own.waiting(own.database.name), "the call waits for the lock")
             own.stop()
             calling.join(30)
         (answer,) = answers
@@ -147,10 +147,10 @@ def test_postgres_ends_a_connection_in_mid_call(server: Postgres, database: Data
         answers: dict[str, Any] = {}
         calls: list[tuple[str, dict[str, Any]]] = [("get_echo", {"id": kept}), ("store_echo", {"text": "y"})]
         for tool, arguments in calls:
-            with locked(database):
+            with server.locked(database.name):
                 calling = threading.Thread(target=lambda t=tool, a=arguments: answers.update({t: ask(url, t, a)}))
                 calling.start()
-                until(lambda: waiting(server), "the call waits for the lock")
+                until(lambda: server.waiting(database.name), "the call waits for the lock")
                 server.run(end)
                 time.sleep(0.2)
             calling.join(30)
@@ -160,37 +160,10 @@ def test_postgres_ends_a_connection_in_mid_call(server: Postgres, database: Data
         assert len(ask(url, "list_echoes")["echoes"]) == 1
 
 
-@contextlib.contextmanager
-def locked(database: Database) -> Iterator[None]:
-    """Somebody else holds the table of notes."""
-    from pg8000.native import Connection
-
-    link = Connection(
-        database.user,
-        host=database.host,
-        port=database.port,
-        database=database.name,
-        password=database.password,
-        ssl_context=False,
-    )
-    link.run("BEGIN")
-    link.run("LOCK TABLE edge_echoes")
-    try:
-        yield
-    finally:
-        with contextlib.suppress(Exception):
-            link.close()
-
-
-def waiting(server: Postgres) -> bool:
-    rows = server.run("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
-    return bool(rows[0][0])
-
-
 def test_a_slow_database_is_given_up(server: Postgres, database: Database) -> None:
     with in_process(settings_for(database, timeout_s=1, pool=1)) as url:
         assert ask(url, "store_echo", {"text": "x"})["id"] == 1
-        with locked(database):
+        with server.locked(database.name):
             begun = time.monotonic()
             error = ask(url, "store_echo", {"text": "y"})["error"]
             assert time.monotonic() - begun < 5
@@ -210,10 +183,10 @@ def test_a_database_that_says_nothing_is_given_up(database: Database, monkeypatc
 def test_when_every_connection_is_in_use_the_call_is_told_so(server: Postgres, database: Database) -> None:
     with in_process(settings_for(database, timeout_s=10, pool=1)) as url:
         ask(url, "store_echo", {"text": "x"})
-        with locked(database):
+        with server.locked(database.name):
             calling = threading.Thread(target=lambda: ask(url, "store_echo", {"text": "y"}))
             calling.start()
-            until(lambda: waiting(server), "the call waits for the lock")
+            until(lambda: server.waiting(database.name), "the call waits for the lock")
             error = ask(url, "store_echo", {"text": "z"})["error"]
             assert error["code"] == "busy" and "connections to the database are in use" in error["message"]
         calling.join(30)
@@ -223,10 +196,10 @@ def test_when_every_connection_is_in_use_the_call_is_told_so(server: Postgres, d
 def test_who_hangs_up_while_waiting_is_not_served(server: Postgres, database: Database) -> None:
     with in_process(settings_for(database, timeout_s=10, pool=1)) as url:
         ask(url, "store_echo", {"text": "first"})
-        with locked(database):
+        with server.locked(database.name):
             calling = threading.Thread(target=lambda: ask(url, "store_echo", {"text": "patient"}))
             calling.start()
-            until(lambda: waiting(server), "the call waits for the lock")
+            until(lambda: server.waiting(database.name), "the call waits for the lock")
             for header in ({}, {"MCP-Protocol-Version": "2025-11-25"}):
                 headers = {"Accept": "application/json, text/event-stream"} | header
                 with pytest.raises(httpx2.ReadTimeout):
