@@ -13,6 +13,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import PydanticSerializationError, from_json
 
 from servers.refusal import Code, Refusal
 from servers.workarounds import workaround
@@ -146,10 +147,11 @@ def _about_arguments(tool: str, error: ValidationError, known: list[str]) -> Ref
 
 def answered(answer: Answer) -> CallToolResult:
     """A success: the payload as structured content, and the same as text for clients that show only text."""
-    payload: object = answer.model_dump(mode="json")
-    text = json.dumps(payload, ensure_ascii=False)
-    if LONE_SURROGATE.search(text):
-        payload = speakable(payload)
+    try:
+        text = answer.model_dump_json()
+        payload: object = from_json(text)
+    except PydanticSerializationError:  # there is a lone surrogate in it
+        payload = speakable(answer.model_dump(mode="json"))
         text = json.dumps(payload, ensure_ascii=False)
     return CallToolResult(
         content=[TextContent(type="text", text=text)], structured_content=cast(dict[str, Any], payload)

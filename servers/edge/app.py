@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import logging
 import sys
 from collections.abc import AsyncIterator
@@ -14,7 +15,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from servers.edge import NAME, VERSION, guards, jobs, tls
 from servers.edge.embedded import Embedded, NoPostgres
@@ -97,9 +98,21 @@ def create_app(settings: Settings) -> ASGIApp:
         host=settings.host,
     )
     inner.add_exception_handler(HTTPException, _unknown)
+    if not importlib.util.find_spec("opentelemetry.sdk"):
+        server.middleware.clear()  # spans that nobody collects, and the state of questions that no tool asks
     checks = [guards.hosts(settings)] if guards_hosts else []
     checks += [guards.rate(settings.rate), guards.tokens(settings.tokens), guards.only_post]
-    return guards.guarded(guards.with_body(inner), checks)
+    return guards.guarded(guards.with_body(_routed(server, inner)), checks)
+
+
+def _routed(server: EdgeServer, others: ASGIApp) -> ASGIApp:
+    """MCP straight to the SDK, as the layers of a web framework have nothing to add to it; the rest to the others."""
+
+    async def route(scope: Scope, receive: Receive, send: Send) -> None:
+        is_mcp = scope["type"] == "http" and scope["path"] == MCP_PATH
+        await (server.session_manager.handle_request if is_mcp else others)(scope, receive, send)
+
+    return route
 
 
 def _of_sdk(settings: Settings, *, enabled: bool) -> TransportSecuritySettings:

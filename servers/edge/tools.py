@@ -6,7 +6,7 @@ import functools
 import importlib.metadata
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar
 
 from mcp.server.mcpserver import Context
@@ -151,22 +151,19 @@ def add_tools(server: EdgeServer, desk: Desk) -> None:
         tag: Annotated[str, models.text("A word to find it by; optional.", 0, MAX_TAG)] = "",
     ) -> Stored | Refusal:
         """Keeps a note that outlives the conversation, and gives its id."""
-        ((number, created_at),) = await desk.ask(lambda link: store.add_echo(link, text, tag), wrote=True)
-        return Stored(id=number, created_at=created_at)
+        return await desk.ask(lambda link: store.add_echo(link, text, tag), wrote=True)
 
     @server.answering(title="Get a note", hints=READS)
     async def get_echo(
         id: Annotated[int, Field(strict=True, ge=1, le=MAX_ID, description="What store_echo or list_echoes gave.")],
     ) -> Echo | Refusal:
         """Gives one note by its id."""
-        rows = await desk.ask(lambda link: store.echo(link, id))
-        if not rows:
-            return Refusal(
-                Code.NOT_FOUND,
-                f"there is no note {id}",
-                "Call list_echoes for those that there are; old ones are removed after some days.",
-            )
-        return _echo(rows[0])
+        found = await desk.ask(lambda link: store.echo(link, id))
+        return found or Refusal(
+            Code.NOT_FOUND,
+            f"there is no note {id}",
+            "Call list_echoes for those that there are; old ones are removed after some days.",
+        )
 
     @server.answering(title="List notes", hints=READS)
     async def list_echoes(
@@ -178,14 +175,14 @@ def add_tools(server: EdgeServer, desk: Desk) -> None:
         """Lists notes, newest first, if wanted only those with a tag or with a text in them; page by page."""
         filters = {"of": "echoes", "tag": tag, "text": text}
 
-        def page(link: Link) -> list[list[Any]] | Refusal:
+        def page(link: Link) -> list[Echo] | Refusal:
             before = _position(desk, cursor, filters, "list_echoes")
             return before if isinstance(before, Refusal) else store.echoes(link, before, tag, text, limit + 1)
 
-        rows = await desk.ask(page)
-        if isinstance(rows, Refusal):
-            return rows
-        return EchoPage(echoes=[_echo(row) for row in rows[:limit]], next_cursor=_next(desk, rows, limit, filters))
+        found = await desk.ask(page)
+        if isinstance(found, Refusal):
+            return found
+        return EchoPage(echoes=found[:limit], next_cursor=_next(desk, found, limit, filters))
 
     @server.answering(title="Report a friction", hints=ADDS)
     async def record_feedback(
@@ -196,10 +193,9 @@ def add_tools(server: EdgeServer, desk: Desk) -> None:
         versions: Versions = {},  # noqa: B006  copied by pydantic
     ) -> Stored | Refusal:
         """Reports a friction met while using Wasmer, so that it lands in the database, and gives its id."""
-        ((number, created_at),) = await desk.ask(
+        return await desk.ask(
             lambda link: store.add_feedback(link, area, severity, title, what_happened, versions), wrote=True
         )
-        return Stored(id=number, created_at=created_at)
 
     @server.answering(title="List reported frictions", hints=READS)
     async def list_feedback(
@@ -211,31 +207,14 @@ def add_tools(server: EdgeServer, desk: Desk) -> None:
         """Lists reported frictions, newest first, page by page."""
         filters = {"of": "feedback", "area": area, "severity": severity}
 
-        def page(link: Link) -> list[list[Any]] | Refusal:
+        def page(link: Link) -> list[Feedback] | Refusal:
             before = _position(desk, cursor, filters, "list_feedback")
             return before if isinstance(before, Refusal) else store.feedback(link, before, area, severity, limit + 1)
 
-        rows = await desk.ask(page)
-        if isinstance(rows, Refusal):
-            return rows
-        found = [
-            Feedback(
-                id=number,
-                area=Area(about),
-                severity=Severity(hurts),
-                title=title,
-                what_happened=what_happened,
-                versions=versions,
-                created_at=created_at,
-            )
-            for number, about, hurts, title, what_happened, versions, created_at in rows[:limit]
-        ]
-        return FeedbackPage(feedback=found, next_cursor=_next(desk, rows, limit, filters))
-
-
-def _echo(row: list[Any]) -> Echo:
-    number, text, tag, created_at = row
-    return Echo(id=number, text=text, tag=tag, created_at=created_at)
+        found = await desk.ask(page)
+        if isinstance(found, Refusal):
+            return found
+        return FeedbackPage(feedback=found[:limit], next_cursor=_next(desk, found, limit, filters))
 
 
 def _position(desk: Desk, cursor: str, filters: dict[str, str], tool: str) -> int | Refusal:
@@ -252,5 +231,5 @@ def _position(desk: Desk, cursor: str, filters: dict[str, str], tool: str) -> in
         )
 
 
-def _next(desk: Desk, rows: list[list[Any]], limit: int, filters: dict[str, str]) -> str | None:
-    return cursors.seal(desk.schema.cursor_key, rows[limit - 1][0], filters) if len(rows) > limit else None
+def _next(desk: Desk, found: Sequence[Echo | Feedback], limit: int, filters: dict[str, str]) -> str | None:
+    return cursors.seal(desk.schema.cursor_key, found[limit - 1].id, filters) if len(found) > limit else None
