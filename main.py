@@ -33,6 +33,7 @@ except ModuleNotFoundError as missing:
     _set_up(missing.name)
 
 from servers.edge.app import create_app, log_to_stderr
+from servers.edge.patience import Connection
 from servers.edge.settings import BadSetting, load
 from servers.workarounds import BadVariable
 
@@ -51,7 +52,8 @@ def main() -> None:
         app,
         host=settings.host,
         port=settings.port,
-        http="h11",  # httptools keeps white space that ends a header
+        http=Connection,  # of h11: httptools keeps white space that ends a header
+        ws="none",  # nothing here speaks it, so nothing here would check it
         log_config=None,
         access_log=False,
         server_header=False,

@@ -168,7 +168,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         embedded = Embedded(Path(folder) / "data")
         try:
-            small = embedded.start()
+            small = embedded.database()
             few = TimedLink(small, 60)
             few.script("CREATE DATABASE many")
             many = TimedLink(replace(small, name="many"), 60)

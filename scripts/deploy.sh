@@ -37,7 +37,11 @@ if [ "$dry_run" = no ]; then
     [ "${version:-0}" -ge 7 ] || die "$wasmer is $("$wasmer" --version), and 7 or later is needed: older ones fail to upload"
 fi
 
-git diff --quiet HEAD -- "$@" || die "there are changes that are not committed; only a commit is deployed"
+changed=$(git status --porcelain --untracked-files=no -- "$@" 2>/dev/null) ||
+    die "this is no git repository; only a commit is deployed"
+[ -z "$changed" ] || die "only a commit is deployed, and these are not committed:
+$changed"
+"$python" -c 'import tomllib' 2>/dev/null || die "$python is no Python 3.11 or later; say DEPLOY_PYTHON=/path/to/python"
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 trap 'exit 130' INT TERM HUP

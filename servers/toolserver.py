@@ -18,6 +18,7 @@ from pydantic_core import PydanticSerializationError, from_json
 from servers.refusal import Code, Refusal
 from servers.workarounds import workaround
 
+_MOST_PROBLEMS, _MOST_OF_A_NAME = 20, 100  # an answer does not grow with what was wrong in the call
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 log = logging.getLogger(__name__)
 
@@ -79,7 +80,9 @@ class ToolServer(MCPServer[Any]):
                 return refused(_about_arguments(name, error.__cause__, self._argument_names(name)))
             if self._tool_manager.get_tool(name) is None:
                 known = ", ".join(sorted(tool.name for tool in self._tool_manager.list_tools()))
-                return refused(Refusal(Code.UNKNOWN_TOOL, f"there is no tool {name[:100]!r}", f"Call one of: {known}."))
+                return refused(
+                    Refusal(Code.UNKNOWN_TOOL, f"there is no tool {name[:_MOST_OF_A_NAME]!r}", f"Call one of: {known}.")
+                )
             log.exception("%s failed", name)
             return refused(_our_fault(name))
 
@@ -129,17 +132,20 @@ def _on_the_wire(function: type_of_tool, answer: type[Answer]) -> Callable[..., 
 
 
 def _about_arguments(tool: str, error: ValidationError, known: list[str]) -> Refusal:
-    problems, unknown, named = [], False, {str(one["loc"][0]) for one in error.errors() if one["loc"]}
-    for one in error.errors(include_url=False, include_input=False):
-        where = ".".join(map(str, one["loc"])) or "arguments"
-        extra = one["type"] == "extra_forbidden"
-        unknown |= extra or one["type"] == "missing"
-        what = "no such argument" if extra else one["msg"]
-        problems.append(f"{where}: {what[0].lower()}{what[1:]}")
+    found = error.errors(include_url=False, include_input=False)
+    named = {str(one["loc"][0]) for one in found if one["loc"]}
+    unknown = any(one["type"] in ("extra_forbidden", "missing") for one in found)
+    problems = []
+    for one in found[:_MOST_PROBLEMS]:
+        where = ".".join(map(str, one["loc"]))[:_MOST_OF_A_NAME] or "arguments"
+        what = "no such argument" if one["type"] == "extra_forbidden" else one["msg"]
+        problems.append(f"{where if where.isprintable() else ascii(where)}: {what[0].lower()}{what[1:]}")
+    if len(found) > _MOST_PROBLEMS:
+        problems.append(f"and {len(found) - _MOST_PROBLEMS} more")
     takes = f"Its arguments are: {', '.join(known)}." if known else "It takes no arguments."
     hint = (
         f"Call {tool} again. {takes}"
-        if unknown
+        if unknown or not named
         else f"Call {tool} again with another value for {', '.join(sorted(named))}."
     )
     return Refusal(Code.INVALID_ARGUMENTS, f"{tool}: {'; '.join(problems)}", hint)

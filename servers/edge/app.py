@@ -18,10 +18,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from servers.edge import NAME, VERSION, guards, jobs, tls
-from servers.edge.embedded import Embedded, NoPostgres
 from servers.edge.guards import MAX_BODY, MCP_PATH, bearer, problem, unauthorized
-from servers.edge.migrations import Schema, connections_to
-from servers.edge.outages import OPERATOR, Outage
+from servers.edge.outages import Outage
 from servers.edge.settings import LOOPBACK_NAMES, Settings, Tls
 from servers.edge.tools import Desk, EdgeServer, add_tools
 from servers.refusal import Code, Refusal
@@ -36,30 +34,30 @@ _INSTRUCTIONS = (
 
 @contextlib.asynccontextmanager
 async def serving(desk: Desk) -> AsyncIterator[None]:
-    """Gives the desk its connections. Whatever happens with the database, the server starts."""
-    settings, embedded = desk.settings, Embedded(desk.settings.data)
+    """Makes the first connection, and ends all. Whatever happens with the database, the server starts."""
     try:
-        try:
-            database = settings.database
-            if database is None:
-                database = await anyio.to_thread.run_sync(embedded.start)
-        except NoPostgres as failure:
-            log.error("no database: %s", failure)
-            desk.problem = Refusal(Code.NOT_AVAILABLE, f"there is no database: {failure}", OPERATOR)
-        else:
-            desk.connections = connections_to(database, settings, desk.schema)
-            with contextlib.suppress(Outage):
-                await desk.ask(lambda link: None)
+        with contextlib.suppress(Outage):
+            await desk.ask(lambda link: None)
         yield
     finally:
-        if desk.connections:
-            desk.connections.close()
-        await anyio.to_thread.run_sync(embedded.stop)
+        desk.connections.close()
+        await anyio.to_thread.run_sync(desk.embedded.stop)
+
+
+class _Records(logging.Formatter):
+    """Only the first line of a record begins at the margin, so that no text of a caller's looks like a record."""
+
+    _SHOWN = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160))} | {9: "\t", 10: "\n    "}
+
+    def format(self, record: logging.LogRecord) -> str:
+        return super().format(record).translate(self._SHOWN)
 
 
 def log_to_stderr() -> None:
     """Before anything else sets up logging in its own way."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Records("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
     logging.getLogger("mcp.server").setLevel(logging.WARNING)  # else two lines for every call
 
 
@@ -67,7 +65,7 @@ def create_app(settings: Settings) -> ASGIApp:
     """The app, which can be started once. Raises BadSetting."""
     if settings.database:
         tls.context(settings.database)
-    desk = Desk(settings, Schema())
+    desk = Desk(settings)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: MCPServer[Any]) -> AsyncIterator[None]:
@@ -98,6 +96,8 @@ def create_app(settings: Settings) -> ASGIApp:
         host=settings.host,
     )
     inner.add_exception_handler(HTTPException, _unknown)
+    inner.add_exception_handler(Exception, _failed)
+    inner.router.redirect_slashes = False  # behind a proxy it would send callers, with their tokens, to plain http://
     if not importlib.util.find_spec("opentelemetry.sdk"):
         server.middleware.clear()  # spans that nobody collects, and the state of questions that no tool asks
     checks = [guards.hosts(settings)] if guards_hosts else []
@@ -109,8 +109,14 @@ def _routed(server: EdgeServer, others: ASGIApp) -> ASGIApp:
     """MCP straight to the SDK, as the layers of a web framework have nothing to add to it; the rest to the others."""
 
     async def route(scope: Scope, receive: Receive, send: Send) -> None:
-        is_mcp = scope["type"] == "http" and scope["path"] == MCP_PATH
-        await (server.session_manager.handle_request if is_mcp else others)(scope, receive, send)
+        if scope["type"] != "http" or scope["path"] != MCP_PATH:
+            await others(scope, receive, send)
+            return
+        try:
+            await server.session_manager.handle_request(scope, receive, send)
+        except Exception as error:
+            log.exception("a request failed outside of the tools")
+            await (await _failed(Request(scope), error))(scope, receive, send)
 
     return route
 
@@ -174,7 +180,14 @@ def _add_routes(server: EdgeServer, desk: Desk) -> None:
 
 
 async def _unknown(_: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
+    assert isinstance(error, HTTPException)
     hint = f"MCP is POST {MCP_PATH}; there are also GET /healthz and POST /jobs/prune."
-    headers = dict(error.headers or {}) if isinstance(error, HTTPException) else None
-    return problem(status, Refusal(Code.NOT_FOUND, "there is nothing like that here", hint), headers)
+    code, message = Code.NOT_FOUND, "there is nothing like that here"
+    if error.status_code == 405:
+        code, message = Code.NOT_ALLOWED, "that path takes another method"
+    return problem(error.status_code, Refusal(code, message, hint), dict(error.headers or {}))
+
+
+async def _failed(_: Request, __: Exception) -> Response:
+    hint = "Try once more; if it happens again, report it with that log."
+    return problem(500, Refusal(Code.INTERNAL, "the server failed; its log has the details", hint))

@@ -33,8 +33,8 @@ class Link:
         """Connects. Raises Outage."""
         self.timeout_s = timeout_s
         self._statements: dict[str, PreparedStatement] = {}
-        how = tls.context(database)
         try:
+            how = tls.context(database)
             self._socket: socket.socket = socket.create_connection((database.host, database.port), CONNECT_S)
             try:
                 self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

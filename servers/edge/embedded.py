@@ -14,6 +14,7 @@ import sys
 import threading
 from pathlib import Path
 
+from servers.edge import outages
 from servers.edge.settings import Database, Tls
 
 _START_S, _STOP_S = 60.0, 20.0
@@ -22,10 +23,6 @@ _SUPERVISOR = [sys.executable, "-m", "servers.postgres"]
 _ROOT = Path(__file__).parents[2]
 _ROOTS = Path("/var/lib/wasmer-edge-echo")
 log = logging.getLogger(__name__)
-
-
-class NoPostgres(Exception):
-    """There is none, and why; one line."""
 
 
 def default_folder() -> Path:
@@ -50,18 +47,35 @@ class Embedded:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._supervisor: subprocess.Popen[str] | None = None
+        self._port: int | None = None  # once the supervisor's Postgres is ready
+        self._starting = threading.Lock()
 
-    def start(self) -> Database:
-        """Where it is; another program's, if that is running one on the same data. Raises NoPostgres."""
+    def database(self) -> Database:
+        """Where it is; another program's, if that is running one on the same data. Started if nobody does.
+
+        To be asked for each connection anew, as whoever runs it may have ended. Raises Outage.
+        """
         try:
-            folder = self._folder or default_folder()
+            self._folder = folder = self._folder or default_folder()
             password = _password(folder)
-            port = _running(folder) or self._start(folder, password)
+            port = self._own_port() or _running(folder) or self._start(folder, password)
         except OSError as error:
-            raise NoPostgres(f"the embedded Postgres cannot be started: {error}; or set DB_HOST") from None
+            raise _failed(str(error)) from None
         return Database("127.0.0.1", port, "postgres", _USER, password, Tls.DISABLE)
 
+    def _own_port(self) -> int | None:
+        return self._port if self._supervisor and self._supervisor.poll() is None else None
+
     def _start(self, folder: Path, password: str) -> int:
+        if not self._starting.acquire(blocking=False):
+            raise outages.starting()
+        try:
+            return self._own_port() or self._supervised(folder, password)
+        finally:
+            self._starting.release()
+
+    def _supervised(self, folder: Path, password: str) -> int:
+        self.stop()
         port = _free_port()
         self._supervisor = subprocess.Popen(
             [*_SUPERVISOR, "--port", str(port), "--keep", str(folder / "cluster"), "--with-stdin"],
@@ -79,23 +93,31 @@ class Embedded:
             first = said.get(timeout=_START_S)
         except queue.Empty:
             first = "it was not ready in time"
-        if first != f"ready on 127.0.0.1:{port}":
-            self.stop()
-            raise NoPostgres(f"{first.removeprefix('servers.postgres: ') or 'it said nothing'}; or set DB_HOST")
-        return port
+        if first == f"ready on 127.0.0.1:{port}":
+            self._port = port
+            return port
+        self.stop()
+        if others := _running(folder):  # another program was faster
+            return others
+        raise _failed(first.removeprefix("servers.postgres: ") or "it said nothing")
 
     def stop(self) -> None:
         """Lets it end in good order; returns when it has."""
-        if self._supervisor is None:
+        supervisor, self._supervisor, self._port = self._supervisor, None, None
+        if supervisor is None:
             return
-        assert self._supervisor.stdin is not None
-        self._supervisor.stdin.close()
+        assert supervisor.stdin is not None
+        supervisor.stdin.close()
         try:
-            self._supervisor.wait(_STOP_S)
+            supervisor.wait(_STOP_S)
         except subprocess.TimeoutExpired:
-            self._supervisor.kill()
-            self._supervisor.wait()
-        self._supervisor = None
+            supervisor.kill()
+            supervisor.wait()
+
+
+def _failed(why: str) -> outages.Outage:
+    log.error("the embedded Postgres cannot be started: %s; or set DB_HOST", why)
+    return outages.not_started()
 
 
 def _listen(supervisor: subprocess.Popen[str], said: queue.Queue[str]) -> None:

@@ -10,12 +10,13 @@ import re
 import sys
 from collections.abc import Iterable
 
-from servers.edge import store
+from servers.edge import store, tls
 from servers.edge.connections import Link
-from servers.edge.embedded import Embedded, NoPostgres
+from servers.edge.embedded import Embedded
 from servers.edge.migrations import Schema, connections_to
 from servers.edge.outages import Outage
 from servers.edge.settings import BadSetting, load
+from servers.workarounds import BadVariable
 
 DAYS = 7
 _MOST = 3650
@@ -54,22 +55,23 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--days", default=str(DAYS), help=f"how old a note may get, from 1 to {_MOST}; default {DAYS}")
     given = parser.parse_args(arguments)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    embedded: Embedded | None = None
     try:
         older_than, settings = days(given.days), load(os.environ)
-        embedded = Embedded(settings.data)
-        connections = connections_to(settings.database or embedded.start(), settings, Schema())
-        print(json.dumps(connections.use(lambda link: prune(link, older_than), wrote=True)))
-        connections.close()
-    except (BadDays, BadSetting) as bad:
+        if settings.database:
+            tls.context(settings.database)
+    except (BadDays, BadSetting, BadVariable) as bad:
         print(f"servers.edge.jobs: {bad}", file=sys.stderr)
         return 2
-    except (NoPostgres, Outage) as failure:
+    embedded = Embedded(settings.data)
+    connections = connections_to(lambda: settings.database or embedded.database(), settings, Schema())
+    try:
+        print(json.dumps(connections.use(lambda link: prune(link, older_than), wrote=True)))
+    except Outage as failure:
         print(f"servers.edge.jobs: {failure}", file=sys.stderr)
         return 1
     finally:
-        if embedded:
-            embedded.stop()
+        connections.close()
+        embedded.stop()
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 
 from pg8000.exceptions import DatabaseError
 
@@ -64,6 +65,7 @@ class Schema:
             if _version(link) < len(MIGRATIONS):
                 _migrate(link)
             ((key, self.is_text_indexed),) = link.script(
+                "SELECT FROM edge_echoes, edge_feedback LIMIT 0;"  # raises if they are not there
                 "SELECT key, to_regclass('edge_echoes_text') IS NOT NULL FROM edge_keys WHERE name = 'cursors'"
             )
             self.cursor_key = str(key).encode()
@@ -107,17 +109,17 @@ def _migrate(link: Link) -> None:
     link.patience(link.timeout_s)
 
 
-def connections_to(database: Database, settings: Settings, schema: Schema) -> Connections:
-    """A pool whose connections find the tables in place."""
+def connections_to(database: Callable[[], Database], settings: Settings, schema: Schema) -> Connections:
+    """A pool whose connections find the tables in place. `database` says where, for each anew; it may raise Outage."""
 
     def open_link() -> Link:
-        link = Link(database, settings.timeout_s)
+        link = Link(database(), settings.timeout_s)
         try:
             schema.ensure(link)
         except Exception as error:
             link.close()
             log.warning("the tables cannot be brought up to date: %s: %s", type(error).__name__, error)
-            raise outages.while_asking(error, timeout_s=settings.timeout_s, wrote=False) from error
+            raise outages.while_preparing(error, settings.timeout_s) from error
         return link
 
     return Connections(open_link, settings.pool)

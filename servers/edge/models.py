@@ -12,8 +12,7 @@ from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaH
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from servers.edge.settings import Tls
-from servers.refusal import Code
-from servers.toolserver import LONE_SURROGATE, Answer
+from servers.toolserver import LONE_SURROGATE, Answer, ErrorBody
 from servers.workarounds import workaround
 
 MAX_TEXT, MAX_TAG, MAX_TITLE, MAX_SEARCH, MAX_PAGE, MAX_VERSIONS = 20_000, 100, 200, 200, 100, 20
@@ -145,11 +144,11 @@ class EchoPage(Answer):
 
 
 class Feedback(Answer):
-    """A friction that somebody met."""
+    """A friction that somebody met. A later version of this server may have kept it, and may know other areas."""
 
     id: int
-    area: Area
-    severity: Severity
+    area: str
+    severity: str
     title: str
     what_happened: str
     versions: dict[str, str]
@@ -163,14 +162,6 @@ class FeedbackPage(Answer):
     next_cursor: str | None
 
 
-class Problem(Answer):
-    """Why the database cannot be used."""
-
-    code: Code
-    message: str
-    hint: str
-
-
 class DatabaseState(Answer):
     """Whether the database answers. `tls` is null for the embedded one, which is on this machine."""
 
@@ -180,7 +171,7 @@ class DatabaseState(Answer):
     tls: Tls | None
     certificate_verified: bool
     search_indexed: bool | None
-    problem: Problem | None
+    problem: ErrorBody | None
 
 
 class ServerInfo(Answer):

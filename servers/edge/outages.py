@@ -7,12 +7,14 @@ from typing import Any
 
 from pg8000.exceptions import DatabaseError, InterfaceError
 
+from servers.edge.settings import BadSetting
 from servers.refusal import Code, Refusal
 from servers.workarounds import workaround
 
 LATER = "Wait a few seconds and call again; get_server_info says whether the database is back."
 OPERATOR = "Whoever runs this server has to mend that; its log has the details. get_server_info says when it works."
 LOOK = "Look whether it is there (list_echoes, list_feedback) before you send it again."
+_NOT_OURS = "the tables in the database are not those of this server"
 UNDEFINED_TABLE, READ_ONLY = "42P01", "25006"
 
 
@@ -59,9 +61,21 @@ def _was_ended(error: BaseException) -> bool:
     return sqlstate(error).startswith("57P")
 
 
+def not_started() -> Outage:
+    """There is no Postgres of our own. Why would tell callers where it keeps its files."""
+    return _down("the server's own Postgres cannot be started", OPERATOR)
+
+
+def starting() -> Outage:
+    """It will be there in a moment, or is about to end."""
+    return _down("the database is starting or stopping", LATER)
+
+
 def while_connecting(error: Exception) -> Outage:
     """Why there is no connection."""
     state = sqlstate(error)
+    if isinstance(error, BadSetting):  # of a file that was there when the server started
+        return _down(str(error), OPERATOR)
     if isinstance(error, NoTls):
         return _down("the database does not speak TLS", OPERATOR)
     if isinstance(error, ssl.SSLCertVerificationError):
@@ -75,10 +89,17 @@ def while_connecting(error: Exception) -> Outage:
     if state == "53300":
         return Outage(Refusal(Code.BUSY, "the database has no connection to spare", LATER))
     if _was_ended(error):
-        return _down("the database is starting or stopping", LATER)
+        return starting()
     if isinstance(error, InterfaceError | OSError):
         return _down("the database cannot be reached", LATER)
     return while_asking(error, timeout_s=0.0, wrote=False)
+
+
+def while_preparing(error: Exception, timeout_s: float) -> Outage:
+    """Why the tables are not there, or not up to date."""
+    if sqlstate(error) == UNDEFINED_TABLE:  # once they are said to be there
+        return _down(_NOT_OURS, OPERATOR)
+    return while_asking(error, timeout_s=timeout_s, wrote=False)
 
 
 def while_asking(error: BaseException, *, timeout_s: float, wrote: bool) -> Outage:
@@ -94,6 +115,8 @@ def while_asking(error: BaseException, *, timeout_s: float, wrote: bool) -> Outa
         return _down("the database takes no changes at the moment; reading works", LATER)
     if state == "42501":
         return _down("the server's database user lacks a right", OPERATOR)
+    if state.startswith("42") and state != UNDEFINED_TABLE:
+        return _down(_NOT_OURS, OPERATOR)
     if state[:2] in ("53", "40", "55") or state == UNDEFINED_TABLE:
         return Outage(Refusal(Code.BUSY, "the database could not do that just now", LATER))
     if wrote and not state:

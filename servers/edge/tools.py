@@ -14,9 +14,10 @@ from mcp.types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import Field
 
 from servers.edge import NAME, VERSION, cursors, models, outages, store
-from servers.edge.connections import Connections, Link
+from servers.edge.connections import Link
+from servers.edge.embedded import Embedded
 from servers.edge.guards import scope_of
-from servers.edge.migrations import Schema
+from servers.edge.migrations import Schema, connections_to
 from servers.edge.models import (
     MAX_ID,
     MAX_TAG,
@@ -30,7 +31,6 @@ from servers.edge.models import (
     Feedback,
     FeedbackPage,
     Limit,
-    Problem,
     ServerInfo,
     Severity,
     Stored,
@@ -40,7 +40,7 @@ from servers.edge.models import (
 from servers.edge.outages import Outage
 from servers.edge.settings import Scope, Settings, Tls
 from servers.refusal import Code, Refusal
-from servers.toolserver import ToolServer, refused, type_of_tool
+from servers.toolserver import ErrorBody, ToolServer, refused, type_of_tool
 from servers.workarounds import workaround
 
 T = TypeVar("T")
@@ -56,16 +56,13 @@ _SEARCH = "Only notes that contain this, in either case; at least three letters 
 class Desk:
     """What the tools and the routes work with."""
 
-    def __init__(self, settings: Settings, schema: Schema) -> None:
-        self.settings, self.schema = settings, schema
-        self.connections: Connections | None = None
-        self.problem: Refusal | None = None  # why there are no connections at all
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.schema, self.embedded = settings, Schema(), Embedded(settings.data)
+        self.connections = connections_to(lambda: settings.database or self.embedded.database(), settings, self.schema)
         self.begun = time.monotonic()
 
     async def ask(self, work: Callable[[Link], T], *, wrote: bool = False) -> T:
         """Does `work` with a connection. Raises Outage."""
-        if self.connections is None:
-            raise Outage(self.problem or Refusal(Code.NOT_AVAILABLE, "the database is not there yet", outages.LATER))
         try:
             return await self.connections.call(work, wrote=wrote)
         except Outage as outage:
@@ -80,7 +77,7 @@ class Desk:
         try:
             latency, version = await self.ask(lambda link: (store.latency_ms(link), link.server_version))
         except Outage as outage:
-            problem = Problem(**vars(outage.refusal))
+            problem = ErrorBody(**vars(outage.refusal))
         return DatabaseState(
             reachable=problem is None,
             latency_ms=latency,

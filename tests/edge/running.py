@@ -24,6 +24,7 @@ from mcp import Client
 from starlette.types import ASGIApp
 
 from servers.edge.app import create_app
+from servers.edge.patience import Connection
 from servers.edge.settings import Database, Settings, Tls
 
 T = TypeVar("T")
@@ -144,7 +145,7 @@ def in_process(settings: Settings, app: ASGIApp | None = None) -> Iterator[str]:
             app or create_app(settings),
             host=settings.host,
             port=settings.port,
-            http="h11",
+            http=Connection,
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=5,

@@ -165,5 +165,18 @@ def test_the_stage_is_what_is_built_and_it_runs(clone: Path) -> None:
 def test_what_is_not_committed_is_not_deployed(clone: Path) -> None:
     (clone / "main.py").write_text("changed\n")
     done = deploy(clone, "--dry-run")
-    assert done.returncode == 2 and "not committed" in done.stderr
+    assert (done.returncode, done.stderr.splitlines()) == (
+        2,
+        ["deploy: only a commit is deployed, and these are not committed:", " M main.py"],
+    )
     assert deploy(clone, "--wet").returncode == 2
+
+
+def test_what_a_newcomer_lacks_is_said_in_one_line(clone: Path) -> None:
+    old = program(clone.parent, "old-python", "echo Traceback >&2; exit 1")
+    done = deploy(clone, "--dry-run", DEPLOY_PYTHON=old)
+    assert done.returncode == 2
+    assert done.stderr == f"deploy: {old} is no Python 3.11 or later; say DEPLOY_PYTHON=/path/to/python\n"
+    shutil.rmtree(clone / ".git")
+    done = deploy(clone, "--dry-run")
+    assert (done.returncode, done.stderr) == (2, "deploy: this is no git repository; only a commit is deployed\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -65,6 +66,33 @@ def test_from_nothing_over_a_kill_to_a_stop(tmp_path: Path) -> None:
     assert postgres_of(folder) == 0
 
 
+def parent_of(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def test_two_servers_on_the_same_data(tmp_path: Path) -> None:
+    folder, ports = tmp_path / "data", (free_port(), free_port())
+    with contextlib.ExitStack() as both:
+        envs = [environment(None, port, EDGE_DATA=str(folder)) for port in ports]
+        one, two = (
+            both.enter_context(program(tmp_path, env, port, ready=False)) for env, port in zip(envs, ports, strict=True)
+        )
+        # Started at the same time, so that neither finds the other's Postgres.
+        until(lambda: "Uvicorn running" in one.said() and "Uvicorn running" in two.said(), "both are ready", 60)
+        for each in (one, two):
+            assert ask(each.url, "store_echo", {"text": "x"})["id"]
+        supervisor = parent_of(postgres_of(folder))
+        first, second = (one, two) if parent_of(supervisor) == one.process.pid else (two, one)
+        first.end()  # and with it its Postgres: the other starts one of its own
+        until(lambda: len(ask(second.url, "list_echoes").get("echoes", [])) == 2, "the other goes on", 30)
+        supervisor = parent_of(postgres_of(folder))
+        assert parent_of(supervisor) == second.process.pid
+        os.kill(supervisor, signal.SIGKILL)
+        until(lambda: len(ask(second.url, "list_echoes").get("echoes", [])) == 2, "it starts another", 30)
+        second.end()
+        assert postgres_of(folder) == 0
+
+
 def test_wrong_arguments_of_a_job_and_a_database_that_is_not_there(tmp_path: Path) -> None:
     for days in ("0", "x", "-3"):
         done = prune({}, "prune", f"--days={days}")
@@ -73,8 +101,9 @@ def test_wrong_arguments_of_a_job_and_a_database_that_is_not_there(tmp_path: Pat
             "servers.edge.jobs: days: must be a whole number from 1 to 3650\n",
         )
     assert prune({}, "tidy").returncode == 2
-    done = prune({"PORT": "x"}, "prune")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    for wrong in ({"PORT": "x"}, {"LEDGER_WITHOUT": "x"}):
+        done = prune(wrong, "prune")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     nowhere = {"DB_HOST": "127.0.0.1", "DB_PORT": str(free_port()), "DB_NAME": "n"}
     done = prune(nowhere | {"DB_USERNAME": "u", "DB_PASSWORD": "a-secret"}, "prune")
     assert done.returncode == 1 and "cannot be reached" in done.stderr and "a-secret" not in done.stderr
@@ -86,4 +115,5 @@ def test_where_there_is_no_postgres_the_server_says_so(tmp_path: Path) -> None:
     (tmp_path / "data" / "cluster").write_text("not a folder")
     with program(tmp_path, environment(None, port, EDGE_DATA=str(tmp_path / "data")), port) as one:
         error = ask(one.url, "list_echoes")["error"]
-        assert error["code"] == "not_available" and "set DB_HOST" in error["message"]
+        assert error["code"] == "not_available" and "own Postgres cannot be started" in error["message"]
+        assert str(tmp_path) not in str(error) and str(tmp_path) in one.said() and "set DB_HOST" in one.said()

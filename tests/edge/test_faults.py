@@ -73,7 +73,7 @@ def test_a_call_that_breaks_the_driver_spoils_no_other(database: Database, tmp_p
 
 
 def test_a_connection_that_is_out_of_step_is_never_used_again(database: Database) -> None:
-    connections = connections_to(database, settings_for(database, pool=1), Schema())
+    connections = connections_to(lambda: database, settings_for(database, pool=1), Schema())
 
     def poison(link: Link) -> None:
         link._driver.run("SELECT cast(:value AS text)", value="\ud800")  # raises, with a reply of Postgres unread

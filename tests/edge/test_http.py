@@ -5,14 +5,31 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+import threading
+import time
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from servers.edge import guards
+from servers.edge import guards, patience
 from servers.edge.settings import Database, Scope, Token
-from tests.edge.running import ERAS, Postgres, ask, in_process, post, settings_for, tool_call
+from servers.edge.tools import Desk
+from tests.edge.running import (
+    ERAS,
+    Postgres,
+    ask,
+    environment,
+    free_port,
+    in_process,
+    post,
+    program,
+    settings_for,
+    tool_call,
+    until,
+)
 
 READER, WRITER, JOBS = "reader-0123456789abcdef", "writer-0123456789abcdef", "jobs-0123456789abcdefgh"
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
@@ -54,11 +71,13 @@ def test_mcp_takes_posts_only(url: str, version: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "status"), [("GET", "/", 404), ("GET", "/mcp/x", 404), ("POST", "/healthz", 405)]
+    ("method", "path", "status"),
+    [("GET", "/", 404), ("GET", "/mcp/x", 404), ("POST", "/mcp/", 404), ("POST", "/healthz", 405)],
 )
 def test_what_is_not_there_is_said_in_the_one_grammar(url: str, method: str, path: str, status: int) -> None:
     answer = httpx2.request(method, url + path)
     assert answer.status_code == status and "MCP is POST /mcp" in error_of(answer)["hint"]
+    assert error_of(answer)["code"] == ("not_found" if status == 404 else "not_allowed")
 
 
 def test_tokens_and_what_they_allow(database: Database) -> None:
@@ -104,6 +123,86 @@ def test_a_body_that_does_not_come_is_given_up(database: Database, monkeypatch: 
     with in_process(settings), socket.create_connection(("127.0.0.1", settings.port), 10) as slow:
         slow.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
         assert b" 408 " in slow.recv(65_536)
+
+
+def test_a_caller_who_does_nothing_is_hung_up_on(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "STALL_S", 0.3)
+    settings = settings_for(database)
+    with in_process(settings):
+        for said in (
+            b"",
+            b"POST /mcp HTTP/1.1\r\nHost: local",
+            b"GET /x HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n",
+        ):
+            with socket.create_connection(("127.0.0.1", settings.port), 10) as slow:
+                slow.sendall(said)
+                with contextlib.suppress(ConnectionResetError):
+                    while slow.recv(65_536):
+                        pass
+
+
+def test_an_answer_that_nobody_reads_is_dropped(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = settings_for(database)
+    with in_process(settings) as url:
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        with httpx2.Client(headers=headers) as http:
+            for _ in range(100):
+                http.post(f"{url}/mcp", json=tool_call("store_echo", {"text": "🎉" * 20_000}))
+        monkeypatch.setattr(patience, "STALL_S", 0.3)
+        body = json.dumps(tool_call("list_echoes", {"limit": 100}))
+        with socket.create_connection(("127.0.0.1", settings.port), 10) as lazy:
+            head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
+            head += "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+            lazy.sendall(f"{head}\r\n{body}".encode())
+            read = len(lazy.recv(1000))
+            time.sleep(2)
+            with contextlib.suppress(ConnectionResetError):
+                while more := len(lazy.recv(1_000_000)):
+                    read += more
+        assert read < 16_000_000  # each note has 80,000 bytes, and is there twice
+
+
+def test_a_call_that_takes_long_is_not_hung_up_on(
+    server: Postgres, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "STALL_S", 0.1)
+    with in_process(settings_for(database, timeout_s=10)) as url:
+        kept = ask(url, "store_echo", {"text": "x"})["id"]
+        answers: list[Any] = []
+        calling = threading.Thread(target=lambda: answers.append(ask(url, "get_echo", {"id": kept})))
+        with server.locked(database.name):
+            calling.start()
+            until(lambda: server.waiting(database.name), "the call waits for the lock")
+            time.sleep(0.5)
+        calling.join(30)
+        assert answers[0]["text"] == "x"
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+def test_a_failure_outside_of_the_tools_is_an_answer_too(
+    database: Database, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    async def broken(*_: object) -> None:
+        raise RuntimeError("a secret of the server")
+
+    with in_process(settings_for(database)) as url:
+        monkeypatch.setattr(StreamableHTTPSessionManager, "handle_request", broken)
+        monkeypatch.setattr(Desk, "state", broken)
+        for answer in (post(url, LIST, {"MCP-Protocol-Version": version}), httpx2.get(f"{url}/healthz")):
+            assert answer.status_code == 500 and error_of(answer)["code"] == "internal"
+            assert "secret" not in answer.text
+        monkeypatch.undo()
+        assert post(url, LIST).status_code == 200
+
+
+def test_no_text_of_a_caller_looks_like_a_record_of_the_log(database: Database, tmp_path: Path) -> None:
+    port, forged = free_port(), "2000-01-01 00:00:00,000 ERROR servers.edge.app: forged"
+    with program(tmp_path, environment(database, port), port) as one:
+        params = {"name": f"x\n{forged} \x1b[31m\r{forged}"}
+        post(one.url, {"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": params})
+        said = one.log.read_bytes().decode()
+        assert f"    {forged}" in said and f"\n{forged}" not in said
+        assert "\x1b" not in said and "\r" not in said
 
 
 def test_too_many_requests_are_slowed_down(database: Database) -> None:

@@ -20,7 +20,7 @@ def test_many_instances_that_start_at_once(server: Postgres, database: Database)
     schemas, start = [Schema() for _ in range(6)], threading.Barrier(6)
 
     def first_call(schema: Schema) -> int:
-        connections = connections_to(database, settings_for(database), schema)
+        connections = connections_to(lambda: database, settings_for(database), schema)
         start.wait(10)
         rows = connections.use(lambda link: link.run("SELECT count(*) FROM edge_echoes"))
         connections.close()
@@ -74,8 +74,41 @@ def test_a_user_who_may_not_make_tables_is_told_so(server: Postgres, database: D
         assert error["code"] == "not_available" and "lacks a right" in error["message"]
 
 
+@pytest.mark.parametrize(
+    "spoilt",
+    ["CREATE TABLE edge_echoes (x int)", "CREATE TABLE edge_migrations (x int)"],
+)
+def test_tables_of_somebody_else(server: Postgres, database: Database, spoilt: str) -> None:
+    server.run(spoilt, database.name)
+    with in_process(settings_for(database)) as url:
+        error = ask(url, "list_echoes")["error"]
+        assert error["code"] == "not_available" and "tables in the database" in error["message"]
+
+
+@pytest.mark.parametrize("spoil", ["DROP TABLE edge_echoes", "ALTER TABLE edge_echoes DROP COLUMN tag"])
+def test_tables_that_somebody_changes(server: Postgres, database: Database, spoil: str) -> None:
+    with in_process(settings_for(database, pool=1)) as url:
+        ask(url, "store_echo", {"text": "x"})
+        server.run(spoil, database.name)
+        ask(url, "list_echoes")
+        error = ask(url, "list_echoes")["error"]
+        assert error["code"] == "not_available" and "tables in the database" in error["message"]
+
+
+def test_what_a_later_version_left_is_lived_with(server: Postgres, database: Database) -> None:
+    with in_process(settings_for(database)) as url:
+        report = {"area": "sdk", "severity": "minor", "title": "t", "what_happened": "w"}
+        ask(url, "record_feedback", report)
+        server.run("INSERT INTO edge_migrations (version) VALUES (2)", database.name)
+        server.run("ALTER TABLE edge_feedback ADD COLUMN more int NOT NULL DEFAULT 1", database.name)
+        server.run("UPDATE edge_feedback SET area = 'new', severity = 'grave'", database.name)
+    with in_process(settings_for(database)) as url:
+        ask(url, "record_feedback", report)
+        assert [one["area"] for one in ask(url, "list_feedback")["feedback"]] == ["sdk", "new"]
+
+
 def test_searches_and_pages_go_by_an_index(server: Postgres, database: Database) -> None:
-    connections = connections_to(database, settings_for(database), Schema())
+    connections = connections_to(lambda: database, settings_for(database), Schema())
     connections.use(lambda link: store.add_echo(link, "the needle", "x"))
     server.run(
         "INSERT INTO edge_echoes (text, tag) SELECT 'some hay with the number ' || n, n % 10"

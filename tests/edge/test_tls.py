@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from servers.edge.settings import Database, Tls
@@ -58,6 +59,18 @@ def test_the_ca_may_be_given_as_text(secure: Postgres) -> None:
 
 def test_without_the_ca_nobody_is_believed(secure: Postgres) -> None:
     assert "certificate is not trusted" in problem(replace(secure.database, ca=""))
+
+
+def test_a_ca_that_goes_away_while_the_server_runs(secure: Postgres, tmp_path: Path) -> None:
+    ca = tmp_path / "ca.crt"
+    ca.write_bytes((secure.folder / "ca.crt").read_bytes())
+    with in_process(settings_for(replace(secure.database, ca=str(ca)))) as url:
+        assert "echoes" in ask(url, "list_echoes")
+        ca.unlink()
+        secure.run("SELECT pg_terminate_backend(pid) FROM pg_stat_ssl WHERE ssl")
+        error = ask(url, "list_echoes")["error"]
+        assert error["code"] == "not_available" and "DB_SSL_CA: there is no such file" in error["message"]
+        assert "DB_SSL_CA" in httpx2.get(f"{url}/healthz").json()["database"]["problem"]
 
 
 def test_a_wrong_ca(secure: Postgres, tmp_path: Path) -> None:

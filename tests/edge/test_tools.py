@@ -119,6 +119,15 @@ def test_what_does_not_fit_is_refused_with_a_hint(url: str, tool: str, arguments
     assert tool in error["hint"]
 
 
+def test_what_is_said_about_arguments_does_not_grow_with_them(url: str) -> None:
+    for arguments in ({f"argument{n}": 1 for n in range(5000)}, {"x" * 100_000: 1, "a\nb": 1}):
+        error = ask(url, "store_echo", arguments)["error"]
+        assert error["message"].count("no such argument") == min(len(arguments), 19)
+        assert len(error["message"]) < 1500 and error["message"].isprintable()
+    error = post_modern(url, "get_server_info", {"\ud800": 1})["error"]
+    assert error["hint"] == "Call get_server_info again. It takes no arguments."
+
+
 @pytest.mark.parametrize("text", ["\ud800", "half \udc00 of a pair"])
 def test_lone_surrogates_are_refused(url: str, text: str) -> None:
     for arguments in ({"text": text}, {"text": "x", "tag": text}):
