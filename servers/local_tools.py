@@ -82,8 +82,9 @@ class Tools:
     ) -> RanAnswer | Refusal:
         """Run Python in a sandbox: CPython with the standard library, no pip, no threads, no subprocesses.
 
-        A fresh interpreter for each call, in /workspace, whose files stay for later calls with the same `network`.
-        A non-zero exit code is a normal answer. When the time is over, what was printed until then is answered.
+        A fresh interpreter for each call, in /workspace, whose files stay for later calls with the same `network`;
+        what is written elsewhere, /tmp included, goes with the call. A non-zero exit code is a normal answer. When the
+        time is over, what was printed until then is answered.
         """
         return await self._run("python", ["-c", code, *args], stdin, env, WORKSPACE, timeout, network)
 

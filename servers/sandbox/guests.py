@@ -7,15 +7,14 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
 
 import msgspec
 from wasmer_sdk import Process, Sandbox, WasmerError
 
 from servers.refusal import Code, Refusal
-from servers.sandbox.messages import Refused, Run
+from servers.sandbox.messages import Refused, Run, Stream
 from servers.sandbox.paths import WORKSPACE, in_workspace
-from servers.sandbox.programs import Budget, Emit, Exit, Programs, Stream
+from servers.sandbox.programs import Budget, Emit, Exit, Programs
 from servers.sandbox.shell import Host, Nested, converse
 from servers.workarounds import workaround
 
@@ -23,6 +22,7 @@ FOLDER = "/opt/sandbox"
 TOLD_IN_FILE = 222
 NESTED_OUTPUT_BYTES = 16 << 20
 TRAPPED_CODE = 134
+TIMED_OUT_CODE = 124
 ALSO = {"python3": "python", "bash": "sh"}
 INFORMATION = ("-V", "--version", "-h", "--help", "-?")
 MARSHAL_VERSION = 2
@@ -31,10 +31,14 @@ NO_ENV: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Finished:
-    """How a command ended, and how much it wrote, in bytes."""
+    """How a command ended, and how much it wrote, in bytes.
+
+    `may_burn` if a program was ended that may go on using a core.
+    """
 
     exit: Exit
     stopped: bool
+    may_burn: bool
     stdout_bytes: int
     stderr_bytes: int
 
@@ -87,7 +91,8 @@ class Guests:
             ended = await self._dispatch(request, budget)
         finally:
             self.start_ahead()
-        return Finished(ended, self._programs.stopped, budget.total["stdout"], budget.total["stderr"])
+        programs = self._programs
+        return Finished(ended, programs.stopped, programs.ended_early, budget.total["stdout"], budget.total["stderr"])
 
     async def stop(self) -> None:
         """Ends the command in progress."""
@@ -132,20 +137,30 @@ class Guests:
             return False
         return True
 
-    async def _nested(self, request: Run) -> Nested:
+    async def _nested(self, request: Run, time_s: float | None) -> Nested:
         """A program that a shell asked for; its output goes back to the shell."""
         heard: dict[Stream, bytearray] = {"stdout": bytearray(), "stderr": bytearray()}
 
         async def hear(stream: Stream, data: bytes) -> None:
-            heard[stream] += data[: max(0, NESTED_OUTPUT_BYTES - len(heard[stream]))]
+            heard[stream] += data
 
+        budget = Budget(hear, NESTED_OUTPUT_BYTES)
         cwd = request.cwd if await self._is_folder(request.cwd) else WORKSPACE
         env = {name: value for name, value in request.env.items() if self._env.get(name) != value}
-        request = Run(request.command, request.args, request.stdin, env, cwd)
-        ended = await self._dispatch(request, hear)
-        if ended.code is None:
-            heard["stderr"] += f"{request.command}: ended by a trap: {ended.trap}\n".encode()
+        async with self._programs.limited(time_s) as over:
+            ended = await self._dispatch(Run(request.command, request.args, request.stdin, env, cwd), budget)
         code = TRAPPED_CODE if ended.code is None else ended.code & 0xFF
+        if over.is_set():
+            code = TIMED_OUT_CODE
+        elif ended.code is None:
+            heard["stderr"] += f"{request.command}: ended by a trap: {ended.trap}\n".encode()
+        if (written := max(budget.total.values())) > NESTED_OUTPUT_BYTES:
+            # Whoever reads less than there was must be able to know.
+            what = (
+                f"wrote {written:,} bytes, of which a shell takes {NESTED_OUTPUT_BYTES:,}; let it write a file itself"
+            )
+            heard["stderr"] += f"{request.command}: {what}\n".encode()
+            code = code or 1
         return Nested(bytes(heard["stdout"]), bytes(heard["stderr"]), code)
 
     async def _cold(self, command: str, args: tuple[str, ...], request: Run, emit: Emit, **more: str) -> Exit:
@@ -199,5 +214,5 @@ def _split_options(args: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, .
     return args[:at], args[at:]
 
 
-async def _nowhere(_stream: Any, _data: bytes) -> None:
+async def _nowhere(_stream: Stream, _data: bytes) -> None:
     pass

@@ -11,10 +11,11 @@ from servers.sandbox.paths import WORKSPACE
 
 @dataclass
 class Journal:
-    """Files by path, and folders."""
+    """Files by path, folders, and the links that cannot be carried over."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     folders: set[str] = field(default_factory=set)
+    links: tuple[str, ...] = ()
 
     def change(self, change: Changed) -> None:
         """Notes one file or folder."""
@@ -34,7 +35,8 @@ class Journal:
         self.files[path] = data
 
     def finish(self, synced: Synced) -> None:
-        """Forgets what is gone."""
+        """Notes the links, and forgets what is gone."""
+        self.links = synced.unreadable
         for path in synced.removed:
             self.files.pop(path, None)
             self.folders.discard(path)

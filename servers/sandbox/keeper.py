@@ -123,6 +123,7 @@ class Keeper:
         return worker
 
     async def _give_back(self, worker: Worker) -> None:
+        self.journal.links = ()  # these went with the last worker
         for restoring in self.journal.restoring():
             await worker.ask(restoring)
         for package in self.packages:

@@ -6,6 +6,8 @@ import msgspec
 
 from servers.refusal import Code
 
+Stream = Literal["stdout", "stderr"]
+
 
 class Message(msgspec.Struct, tag=True, forbid_unknown_fields=True):
     """Everything that goes through the pipe."""
@@ -109,7 +111,7 @@ class Progress(Message):
 class Output(Message):
     """What a guest wrote, up to the limit."""
 
-    stream: Literal["stdout", "stderr"]
+    stream: Stream
     data: bytes
 
 
@@ -140,11 +142,15 @@ class Done(Message):
 
 
 class Ended(Message):
-    """A guest ended. `exit_code` is None if it trapped or was stopped; not `exact`, it may be the low byte only."""
+    """A guest ended. `exit_code` is None if it trapped or was stopped; not `exact`, it may be the low byte only.
+
+    `may_burn` if a program was ended on the way that may go on using a core.
+    """
 
     how: Literal["exited", "trapped", "stopped"]
     exit_code: int | None
     exact: bool
+    may_burn: bool
     detail: str
     stdout_bytes: int
     stderr_bytes: int

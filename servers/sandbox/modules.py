@@ -24,11 +24,8 @@ GUEST = Path(__file__).parent / "guest"
 async def own_package(wasmer: Wasmer, setup: Setup) -> Package:
     """The runtimes and what they need, made in memory: a package from a folder could show the host's files."""
     modules = {one.command: _limited(one, setup.memory_bytes) for one in setup.modules}
-    files = {
-        f"{FOLDER}/start.py": (GUEST / "start.py").read_bytes(),
-        f"{FOLDER}/cwd.js": (GUEST / "cwd.js").read_bytes(),
-        f"{FOLDER}/shell.js": (GUEST / "shell" / "shell.js").read_bytes(),
-    }
+    parts = ("start.py", "cwd.js", "inspect.js", "shell/shell.js")
+    files = {f"{FOLDER}/{Path(part).name}": (GUEST / part).read_bytes() for part in parts}
     if workaround("F-043"):
         files[f"{FOLDER}/site/sitecustomize.py"] = (GUEST / "sitecustomize.py").read_bytes()
     commands = {name: PackageCommandDefinition(module=name) for name in modules}

@@ -2,15 +2,16 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from wasmer_sdk import Process, ReadableBytes, WasmerError, WritableBytes
 
+from servers.sandbox.messages import Stream
+
 CLOSING_S = 0.2
 STDIN_CHUNK = 1 << 20
-Stream = Literal["stdout", "stderr"]
 Emit = Callable[[Stream, bytes], Awaitable[None]]
 
 
@@ -44,12 +45,42 @@ class Programs:
 
     def __init__(self) -> None:
         self._running: set[Process] = set()
+        self._ended: set[Process] = set()
+        self._over = asyncio.Event()
         self.stopped = False
+        self.ended_early = False
 
     async def stop(self) -> None:
         """Ends what runs. A guest that makes no system call goes on burning a core: the worker has to go."""
         self.stopped = True
-        for process in list(self._running):
+        await self._end(self._running)
+
+    @contextlib.asynccontextmanager
+    async def limited(self, time_s: float | None) -> AsyncIterator[asyncio.Event]:
+        """Ends what is started within after `time_s`, if that is given; what ran before goes on.
+
+        The event tells whether it came to that. Here, too, a guest may go on burning a core.
+        """
+        over, before = asyncio.Event(), set(self._running)
+
+        async def end(after_s: float) -> None:
+            await asyncio.sleep(after_s)
+            over.set()
+            await self._end(self._running - before)
+
+        self._over = over
+        ending = None if time_s is None else asyncio.create_task(end(time_s))
+        try:
+            yield over
+        finally:
+            self._over = asyncio.Event()
+            if ending is not None:
+                ending.cancel()
+
+    async def _end(self, processes: Iterable[Process]) -> None:
+        for process in list(processes):
+            self._ended.add(process)
+            self.ended_early = True
             with contextlib.suppress(WasmerError):
                 await process.kill()
 
@@ -72,8 +103,8 @@ class Programs:
         """Waits for a program, while `talk` minds its stdin and stdout. What `talk` answers goes for its exit code."""
         assert process.stderr is not None
         self._running.add(process)
-        if self.stopped:
-            await self.stop()
+        if self.stopped or self._over.is_set():
+            await self._end({process})
         talking = asyncio.ensure_future(talk())
         hearing = asyncio.create_task(_hear(process.stderr, "stderr", emit))
         try:
@@ -83,10 +114,10 @@ class Programs:
         finally:
             self._running.discard(process)
             late: set[asyncio.Future[Any]] = {talking, hearing}
-            while late:  # one that it left behind may hold its pipes open, until we are told to stop
-                told_to_stop = self.stopped
+            while late:  # one that it left behind may hold its pipes open, until we are told to end it
+                told_to_end = process in self._ended
                 _, late = await asyncio.wait(late, timeout=CLOSING_S)
-                if told_to_stop:
+                if told_to_end:
                     break
             for task in late:
                 task.cancel()

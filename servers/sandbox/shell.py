@@ -6,15 +6,13 @@ The shell is JavaScript in QuickJS, which cannot start a module. So it says what
 import base64
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import msgspec
 from wasmer_sdk import Process, ReadableBytes
 
-from servers.sandbox.messages import Run
+from servers.sandbox.messages import Run, Stream
 
 LONGEST_LINE = 64 << 20
-Stream = Literal["stdout", "stderr"]
 
 
 class Spoken(msgspec.Struct, tag_field="type"):
@@ -29,7 +27,7 @@ class Wrote(Spoken, tag="output"):
 
 
 class Wants(Spoken, tag="run"):
-    """A command that is not the shell's own."""
+    """A command that is not the shell's own, with the seconds that it may take, if there is a limit."""
 
     id: int
     command: str
@@ -37,6 +35,7 @@ class Wants(Spoken, tag="run"):
     env: dict[str, str]
     cwd: str
     stdin: str
+    time_s: float | None = None
 
 
 class Removes(Spoken, tag="remove"):
@@ -96,7 +95,7 @@ class Host:
     """What a shell gets done: its output passed on, programs run, a folder removed (True if it is gone)."""
 
     emit: Callable[[Stream, bytes], Awaitable[None]]
-    run: Callable[[Run], Awaitable[Nested]]
+    run: Callable[[Run, float | None], Awaitable[Nested]]
     remove: Callable[[str, bool], Awaitable[bool]]
 
 
@@ -120,7 +119,8 @@ async def converse(
                 await host.emit(stream, base64.b64decode(data))
             case Wants() as wants:
                 stdin = base64.b64decode(wants.stdin)
-                nested = await host.run(Run(wants.command, wants.args, stdin, wants.env, wants.cwd))
+                request = Run(wants.command, wants.args, stdin, wants.env, wants.cwd)
+                nested = await host.run(request, wants.time_s)
                 await tell(Reply(wants.id, nested.stdout, nested.stderr, nested.exit_code))
             case Removes(number, path, recursive):
                 await tell(Removed(number, 0 if await host.remove(path, recursive) else 1))

@@ -49,6 +49,7 @@ def _note(execution: Execution, fate: Fate, limits: Limits) -> str:
             said.append(f"The program made its sandbox hold more than {limits.worker_bytes:,} bytes and was ended.")
         case Outcome.CRASHED:
             said.append(f"The program took its sandbox down ({execution.lost}); a new one takes its place.")
+    said += _cut(execution)
     if execution.usage.over:
         said.append(f"The workspace went over a limit: {execution.usage.over}.")
     if fate.files is Files.RESTORED:
@@ -59,3 +60,15 @@ def _note(execution: Execution, fate: Fate, limits: Limits) -> str:
         more = f" and {len(fate.lost) - MOST_NAMED:,} more" if len(fate.lost) > MOST_NAMED else ""
         said.append(f"Links are lost: {' '.join(fate.lost[:MOST_NAMED])}{more}")
     return " ".join(said)
+
+
+def _cut(execution: Execution) -> list[str]:
+    heard, ended = execution.heard, execution.ended
+    if ended is None:
+        return []
+    streams = ("stdout", heard.stdout, ended.stdout_bytes), ("stderr", heard.stderr, ended.stderr_bytes)
+    return [
+        f"Of {name} the first {len(shown):,} of {written:,} bytes are shown; print less, or to a file."
+        for name, shown, written in streams
+        if written > len(shown)
+    ]

@@ -120,6 +120,7 @@ class Server:
             how="stopped" if finished.stopped else "trapped" if end.trap else "exited",
             exit_code=None if finished.stopped else end.code,
             exact=end.exact,
+            may_burn=finished.may_burn,
             detail=end.trap,
             stdout_bytes=finished.stdout_bytes,
             stderr_bytes=finished.stderr_bytes,

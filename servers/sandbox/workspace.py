@@ -1,6 +1,8 @@
 """The files of a sandbox, seen from inside its worker: walked, measured, changed, and told to the server."""
 
+import asyncio
 import hashlib
+import itertools
 import posixpath
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -12,6 +14,9 @@ from servers.refusal import Code
 from servers.sandbox.messages import Changed, Content, Entry, ListFolder, Read, Refused, Setup, Synced, Usage, Write
 from servers.sandbox.paths import DEEPEST, WORKSPACE
 from servers.workarounds import workaround
+
+# A read hands over to a thread of the SDK's and back: with some on their way neither waits for the other.
+READ_AT_ONCE = 16
 
 
 @dataclass
@@ -137,6 +142,13 @@ class Workspace:
                 tree.over = tree.over or f"it holds {size} bytes; it may hold {self._setup.workspace_bytes}"
         return tree
 
+    async def _data(self, path: str) -> bytes | None:
+        """The contents of a file; None for a link."""
+        try:
+            return await self._fs.read(path)
+        except WasmerError:
+            return None
+
     async def sync(self) -> AsyncIterator[Changed | Synced]:
         """What the server does not know yet, and at last what is gone."""
         tree, self._seen, unreadable = self._seen or await self._walk(), None, []
@@ -144,15 +156,14 @@ class Workspace:
             for folder in sorted(set(tree.folders) - set(self._told)):
                 self._told[folder] = b""
                 yield Changed(folder, None)
-            for path in tree.files:
-                try:
-                    data = await self._fs.read(path)
-                except WasmerError:
-                    unreadable.append(path)
-                    continue
-                if self._told.get(path) != (digest := _digest(data)):
-                    self._told[path] = digest
-                    yield Changed(path, data)
+            paths = iter(tree.files)
+            while some := list(itertools.islice(paths, READ_AT_ONCE)):
+                for path, data in zip(some, await asyncio.gather(*map(self._data, some)), strict=True):
+                    if data is None:
+                        unreadable.append(path)
+                    elif self._told.get(path) != (digest := _digest(data)):
+                        self._told[path] = digest
+                        yield Changed(path, data)
         there = set(tree.files) | set(tree.folders)
         gone = tuple(sorted(set(self._told) - there)) if not tree.over else ()
         for path in gone:

@@ -14,6 +14,7 @@ import os
 import sys
 
 TOLD_IN_FILE = 222
+ARCHIVE_END = b"PK\5\6"
 OURS = (__file__, "<frozen runpy>")
 BUFFERED = (io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom)
 
@@ -45,15 +46,28 @@ def show(error):
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename in OURS:
         trace = trace.tb_next
+    above = trace
+    while above is not None:  # `input` is one of ours, too
+        if above.tb_next is not None and above.tb_next.tb_frame.f_code.co_filename == __file__:
+            above.tb_next = None
+        above = above.tb_next
     error = error.with_traceback(trace)
     if sys.excepthook is not sys.__excepthook__:
         sys.excepthook(type(error), error, trace)
         return
+    try:
+        show_with_source(error)
+    except (MemoryError, RecursionError):
+        sys.__excepthook__(type(error), error, trace)  # It shows less, and needs next to nothing.
+
+
+def show_with_source(error):
     import linecache
     import traceback
 
     for name, text in sources.items():
-        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+        # Lines as the compiler counts them. Where the last one has no end, the marks below it are one place off.
+        linecache.cache[name] = (len(text), None, io.StringIO(text + "\n", None).readlines(), name)
     traceback.print_exception(error)
 
 
@@ -84,11 +98,15 @@ def run(argv, main):
         run_file(argv[0], main)
 
 
+def run_package(path):
+    sys.path.insert(0, path)
+    run_module("__main__", alter_argv=False)
+
+
 def run_file(path, main):
     full = os.path.abspath(path)
     if os.path.isdir(full):
-        sys.path.insert(0, full)
-        run_module("__main__", alter_argv=False)
+        run_package(full)
         return
     try:
         with open(full, "rb") as file:
@@ -96,6 +114,9 @@ def run_file(path, main):
     except OSError as error:
         print(f"python: can't open file {full!r}: {error.strerror}", file=sys.stderr)
         raise SystemExit(2) from None
+    if b"\0" in code and ARCHIVE_END in code:
+        run_package(full)
+        return
     sys.path[0] = os.path.dirname(full)
     main.__file__ = path
     execute(code, path, main)

@@ -1,4 +1,5 @@
 // Commands that just-bash lacks or has only the outline of.
+import { withDeviceOf } from "./root.mjs";
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const HALF_A_YEAR_MS = 182 * 86_400_000;
@@ -227,6 +228,27 @@ async function uname(args) {
   return done(`${[...(letters.includes("a") ? "snrmo" : letters)].map((letter) => fields[letter] ?? "unknown").join(" ")}\n`);
 }
 
+const UNITS = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
+
+/** just-bash knows no units, and `head -c 5M /dev/zero` has to find that much there. */
+async function head(args, context) {
+  let most = 0;
+  const plain = (option) =>
+    option.replace(/^(-c|--bytes=|)([0-9]+)([KMG]?)$/, (_, name, amount, unit) => {
+      most = amount * UNITS[unit];
+      return name + most;
+    });
+  const counted = args.map((arg, at) => (args[at - 1] === "-c" || /^(-c|--bytes=)/.test(arg) ? plain(arg) : arg));
+  return withDeviceOf(most, () => context.origCommand(counted));
+}
+
+/** just-bash takes every refusal for that of a hard link to a folder. */
+async function ln(args, context) {
+  const result = await context.origCommand(args);
+  const stderr = result.stderr.replace("hard link not allowed for directory", "there are no links here: use cp");
+  return { ...result, stderr };
+}
+
 function quoted(text) {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -263,6 +285,8 @@ export const COMMANDS = [
   { name: "realpath", execute: realpath },
   { name: "mktemp", execute: mktemp },
   { name: "uname", execute: uname },
+  { name: "head", execute: head },
+  { name: "ln", execute: ln },
   withSplitOptions("xargs", "nIPdLsEa"),
   { name: "paste", execute: paste },
 ];

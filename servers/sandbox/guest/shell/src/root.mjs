@@ -4,17 +4,28 @@ import { contentText } from "./workspace.mjs";
 import { toLatin1 } from "./text.mjs";
 
 // A device has no end, but a file of just-bash is read whole. This is enough for `tr -dc a-z </dev/urandom | head -c 20`.
-const DEVICE_BYTES = 262144;
+let deviceBytes = 262144;
+
+/** Does some work to which a device has at least so many bytes. */
+export async function withDeviceOf(bytes, work) {
+  const before = deviceBytes;
+  deviceBytes = Math.max(before, bytes);
+  try {
+    return await work();
+  } finally {
+    deviceBytes = before;
+  }
+}
 
 const DEVICES = new Map([
   ["/dev/null", () => new Uint8Array(0)],
-  ["/dev/zero", () => new Uint8Array(DEVICE_BYTES)],
+  ["/dev/zero", () => new Uint8Array(deviceBytes)],
   ["/dev/urandom", random],
   ["/dev/random", random],
 ]);
 
 function random() {
-  const bytes = new Uint8Array(DEVICE_BYTES);
+  const bytes = new Uint8Array(deviceBytes);
   for (let at = 0; at < bytes.length; at += 65536) crypto.getRandomValues(bytes.subarray(at, at + 65536));
   return bytes;
 }

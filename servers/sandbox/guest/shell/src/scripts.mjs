@@ -68,9 +68,11 @@ export class Scripts {
   /** Whether the next script that just-bash reads is live, and which variables its programs inherit. */
   #nextIsLive = false;
   #nextExported = null;
+  /** When the innermost `timeout` is over, in the milliseconds of Date.now(). */
+  #deadline = Number.POSITIVE_INFINITY;
 
   /**
-   * @param host.run(command, args, env, cwd, stdin) runs a program outside
+   * @param host.run(command, args, env, cwd, stdin, time_s) runs a program outside
    * @param programs the names of such programs
    */
   constructor(host, programs, live) {
@@ -85,7 +87,8 @@ export class Scripts {
   /** What is to be added to the commands of just-bash. Inner shells need no help of the host. */
   get commands() {
     const env = envCommand((context, text, exported) => this.#inherit(context, text, exported));
-    return [env, this.#shell("bash"), this.#shell("sh"), ...[...this.#programs.keys()].map((name) => this.#program(name))];
+    const timeout = { name: "timeout", execute: (args, context) => this.#timeout(args, context) };
+    return [env, timeout, this.#shell("bash"), this.#shell("sh"), ...[...this.#programs.keys()].map((name) => this.#program(name))];
   }
 
   async #inherit(context, text, exported) {
@@ -107,8 +110,21 @@ export class Scripts {
     };
   }
 
-  #run(name, args, env, cwd, stdin) {
-    const { stdout, stderr, exitCode } = this.#host.run(this.#programs.get(name), args, { ...env }, cwd, fromLatin1(stdin));
+  // While the host runs a program no timer of ours fires: just-bash's `timeout` alone would let it run for ever.
+  async #timeout(args, context) {
+    const before = this.#deadline;
+    this.#deadline = Math.min(before, Date.now() + timeoutMs(args));
+    try {
+      return await context.origCommand(args);
+    } finally {
+      this.#deadline = before;
+    }
+  }
+
+  async #run(name, args, env, cwd, stdin) {
+    const left = Number.isFinite(this.#deadline) ? Math.max(0, this.#deadline - Date.now()) / 1000 : undefined;
+    const input = fromLatin1(stdin);
+    const { stdout, stderr, exitCode } = this.#host.run(this.#programs.get(name), args, { ...env }, cwd, input, left);
     return { stdout: toLatin1(stdout), stdoutKind: "bytes", stdoutEncoding: "binary", stderr: decode(stderr), exitCode };
   }
 
@@ -213,6 +229,15 @@ export class Scripts {
       },
     };
   }
+}
+
+/** How long `timeout` is asked to wait; for ever, if it is not asked rightly, which it then says itself. */
+function timeoutMs(args) {
+  const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+  let at = 0;
+  for (; args[at]?.startsWith("-"); at += 1) if (args[at] === "-k" || args[at] === "-s") at += 1;
+  const [, amount, unit] = /^([0-9]*\.?[0-9]+)([smhd]?)$/.exec(args[at] ?? "") ?? [];
+  return Number(amount) > 0 ? Number(amount) * units[unit || "s"] : Number.POSITIVE_INFINITY;
 }
 
 async function unreadable(fs, path) {

@@ -41,9 +41,9 @@ function ask(message) {
   return reply;
 }
 
-/** Has the host run a program to its end. */
-export function askRun(command, args, env, cwd, stdin) {
-  const reply = ask({ type: "run", command, args, env, cwd, stdin: fromByteArray(stdin) });
+/** Has the host run a program to its end, for at most `time_s` if that is a number. */
+export function askRun(command, args, env, cwd, stdin, time_s) {
+  const reply = ask({ type: "run", command, args, env, cwd, stdin: fromByteArray(stdin), time_s });
   return { stdout: bytesOf(reply.stdout), stderr: bytesOf(reply.stderr), exitCode: reply.exit_code };
 }
 
