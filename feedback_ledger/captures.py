@@ -25,9 +25,14 @@ def tested_evidence(book: Ledger, record: Record) -> tuple[Evidence | None, bool
 
 
 def current_of(record: Record, stored: Mapping[str | None, Evidence]) -> dict[str | None, Evidence]:
-    """The evidence that is of the reproducer as it is now; that of an earlier state of it says nothing any more."""
+    """The evidence that is of the reproducer and target as they are now; that of earlier ones says nothing any more."""
     try:
         digest = hashlib.sha256(record.reproducer.read_bytes()).hexdigest()
     except OSError:
         return {}
-    return {release: evidence for release, evidence in stored.items() if evidence.reproducer_sha256 == digest}
+    now = (record.finding.target, digest)
+    return {
+        release: evidence
+        for release, evidence in stored.items()
+        if (evidence.target, evidence.reproducer_sha256) == now
+    }

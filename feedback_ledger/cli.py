@@ -8,16 +8,18 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from feedback_ledger import __version__
 from feedback_ledger.commands import COMMANDS, FORMATS, OK, WRONG
-from feedback_ledger.errors import LedgerError, UsageError
+from feedback_ledger.errors import LedgerError, UsageError, in_words
 from feedback_ledger.fields import MOST_RUNS, RELEASE
 
 INTERRUPTED = 130
+_MOST_JOBS = 1_000
+"""Each takes a process; more would run out of them, or of memory, before anything was run."""
 _PROGRAM = "feedback-ledger"
 
 
@@ -26,9 +28,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     # A large ledger is many small objects that all stay: searching them for garbage took a third of the time.
     gc.set_threshold(200_000, 20, 20)
+    code = OK
     try:
         arguments = _parser().parse_args(_with_default(sys.argv[1:] if argv is None else list(argv)))
-        return int(arguments.command(arguments))
+        code = int(arguments.command(arguments))
+        sys.stdout.flush()
     except LedgerError as error:
         print(error, file=sys.stderr)
         return WRONG
@@ -40,7 +44,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of our output has gone, as `| head` does; there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+    except OSError as error:
+        print(in_words(error), file=sys.stderr)
+        return WRONG
+    return code
 
 
 def _interrupt(*_: object) -> None:
@@ -59,7 +66,7 @@ def _with_default(argv: list[str]) -> list[str]:
     _, words = _common().parse_known_args(argv)
     command = next((word for word in words if not word.startswith("-")), None)
     if command is None:
-        return [*argv, "build"]
+        return argv if {"-h", "--help"} & {*words} else ["build", *argv]
     if command not in COMMANDS:
         raise UsageError(f"{_PROGRAM}: no command {command}; --help lists them")
     return argv
@@ -70,7 +77,7 @@ def _common() -> _Parser:
     parser = _Parser(prog=_PROGRAM, add_help=False)
     parser.add_argument("--version", action="version", version=__version__)
     parser.add_argument(
-        "--root", type=Path, default=Path.cwd(), metavar="DIR", help="the folder with findings/ (default: this one)"
+        "--root", type=Path, default=Path(), metavar="DIR", help="the folder with findings/ (default: this one)"
     )
     return parser
 
@@ -94,10 +101,10 @@ def _parser() -> _Parser:
         which = made[name].add_mutually_exclusive_group()
         which.add_argument("--release", type=_release, metavar="V", help="test this release of the target")
         which.add_argument("--latest", action="store_true", help="test the newest published release")
-        made[name].add_argument("--runs", type=_runs, metavar="N", help="run each N times")
+        made[name].add_argument("--runs", type=_up_to(MOST_RUNS), metavar="N", help="run each N times")
     for name in ("build", "run", "check", "sweep"):
         made[name].add_argument(
-            "--jobs", type=_positive, default=0, metavar="N", help="runs side by side (default: one a core)"
+            "--jobs", type=_up_to(_MOST_JOBS), default=0, metavar="N", help="runs side by side (default: one a core)"
         )
     for name in ("build", "run"):
         made[name].add_argument("--fresh", action="store_true", help="run again what was already run here")
@@ -138,16 +145,13 @@ def _parser() -> _Parser:
     return parser
 
 
-def _positive(word: str) -> int:
-    if _number(word) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, found {word!r}")
-    return _number(word)
+def _up_to(most: int) -> Callable[[str], int]:
+    def number(word: str) -> int:
+        if not 1 <= _number(word) <= most:
+            raise argparse.ArgumentTypeError(f"expected a whole number from 1 to {most}, found {word!r}")
+        return _number(word)
 
-
-def _runs(word: str) -> int:
-    if not 1 <= _number(word) <= MOST_RUNS:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1 to {MOST_RUNS}, found {word!r}")
-    return _number(word)
+    return number
 
 
 def _shard(word: str) -> tuple[int, int]:

@@ -114,13 +114,13 @@ def sweep(arguments: argparse.Namespace) -> int:
     records = _with_releases(book, arguments)
     over = sweeping.releases_of(book, records, arguments.releases)
     options = Options(jobs=arguments.jobs, fresh=arguments.fresh, resume=True)
-    with _session(book, sum(map(len, over.values())), options) as session:
+    with _session(book, options) as session:
         rows = sweeping.sweep(session, book, records, over)
     print(sweep_text(rows))
     new = [row for row in rows if row.says_something_new and not row.unconfirmed]
     for row in new if arguments.write else ():
         path = row.record.path
-        write_whole(path, with_affected(path.read_text(encoding="utf-8"), row.proposed))
+        write_whole(path, with_affected(path.read_bytes().decode(), row.proposed))  # as read_text changes line ends
         print(f"written: {path.relative_to(book.root)}")
     left = [row for row in rows if row.unconfirmed or (row.says_something_new and not arguments.write)]
     return NEEDS_A_PERSON if left else OK
@@ -143,7 +143,7 @@ def bisect(arguments: argparse.Namespace) -> int:
     book = _good(arguments)
     record = ledger.select(book, [arguments.id])[0]
     over = sweeping.releases_of(book, [record], arguments.releases)[record.stem]
-    with _session(book, len(over), Options(fresh=arguments.fresh, resume=True)) as session:
+    with _session(book, Options(fresh=arguments.fresh, resume=True)) as session:
         found = sweeping.bisect(session, record, over, thorough=arguments.thorough)
     print(bisection_text(found))
     return OK if found.is_confirmed else NEEDS_A_PERSON
@@ -212,8 +212,10 @@ def issue(arguments: argparse.Namespace) -> int:
         evidence, judgement = outcome.evidence, outcome.judgement
     if evidence is None or judgement.verdict is not Verdict.REPRODUCES:
         why = f" ({judgement.reason})" if judgement.reason else ""
+        judged = judgement.verdict not in (Verdict.BROKEN, Verdict.BLOCKED)
+        said = "does not reproduce" if judged else "could not be judged"
         print(
-            f"{record.finding.id} does not reproduce on {where}: {judgement.verdict}{why}; nothing to file",
+            f"{record.finding.id} {said} on {where}: {judgement.verdict}{why}; nothing to file",
             file=sys.stderr,
         )
         return NEEDS_A_PERSON
@@ -264,7 +266,11 @@ def schema(_: argparse.Namespace) -> int:
 
 
 def _opened(arguments: argparse.Namespace) -> Ledger:
-    return ledger.open_ledger(arguments.root.resolve())
+    try:
+        root = arguments.root.resolve()
+    except FileNotFoundError as error:
+        raise UsageError("the working folder is gone; change to one that is there") from error
+    return ledger.open_ledger(root)
 
 
 def _good(arguments: argparse.Namespace) -> Ledger:
@@ -294,23 +300,18 @@ def _options(arguments: argparse.Namespace, *, write: bool, also_known_bad: bool
 
 
 def _run(book: Ledger, records: Sequence[Record], options: Options) -> list[Outcome]:
-    with _session(book, len(records), options) as session:
+    with _session(book, options) as session:
         return session.run(records)
 
 
 @contextlib.contextmanager
-def _session(book: Ledger, total: int, options: Options) -> Iterator[Session]:
+def _session(book: Ledger, options: Options) -> Iterator[Session]:
     from feedback_ledger.session import Session  # noqa: PLC0415  what it takes to run things is slow to import
 
-    with _progress(total) as progress, Session(book, options, datetime.date.today(), progress) as session:
-        yield session
-
-
-@contextlib.contextmanager
-def _progress(total: int) -> Iterator[Progress]:
-    progress = Progress(sys.stderr, total)
+    progress = Progress(sys.stderr)
     try:
-        yield progress
+        with Session(book, options, datetime.date.today(), progress) as session:
+            yield session
     finally:
         progress.clear()
 

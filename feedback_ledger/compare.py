@@ -11,6 +11,7 @@ import itertools
 import re
 
 from feedback_ledger.model import Evidence, Observation, Versions
+from feedback_ledger.text import seen
 
 _VOLATILE = (
     (re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"), "<date>"),
@@ -70,11 +71,15 @@ def diff(old: Evidence, new: Evidence) -> str:
     lines = difflib.unified_diff(
         _shown(old),
         _shown(new),
-        fromfile=f"{old.target} {old.release}",
-        tofile=f"{new.target} {new.release}",
+        fromfile=_of(old),
+        tofile=_of(new),
         lineterm="",
     )
     return "\n".join(lines)
+
+
+def _of(evidence: Evidence) -> str:
+    return f"{evidence.target} {evidence.release or ''}".rstrip()
 
 
 def _shown(evidence: Evidence) -> list[str]:
@@ -82,6 +87,5 @@ def _shown(evidence: Evidence) -> list[str]:
     for run, _ in evidence.observations:
         lines.append(f"exit: {run.exit}")
         for name, stream in (("stdout", run.stdout), ("stderr", run.stderr)):
-            text = steady(stream.decode("utf-8", "backslashreplace"))
-            lines += [f"{name}: {line}" for line in text.splitlines()]
+            lines += [f"{name}: {line}" for line in steady(seen(stream)).splitlines()]
     return lines

@@ -30,7 +30,7 @@ def diagnose(book: Ledger) -> tuple[str, bool]:
         lines += ["", "fixtures, started when a finding asks for them:", *_indented(columns(fixtures))]
     places = marked(book)
     problems = sorted((*book.problems, *unknown(book, places)))
-    weak = [*_weak(book), *map(str, unneeded(book, places))]
+    weak = [*_weak(book), *_ownerless(book), *map(str, unneeded(book, places))]
     lines += ["", "records:", f"  {len(book.records)} in order, {len(problems)} problems"]
     lines += _indented("\n".join(map(str, problems)))
     if weak:
@@ -79,6 +79,16 @@ def _weak(book: Ledger) -> list[str]:
         if current_captures(book, record)[1]:
             said.append(f"{record.finding.id}: the reproducer was edited since its evidence was captured; run it again")
     return said
+
+
+def _ownerless(book: Ledger) -> list[str]:
+    """Evidence that nobody reads any more, as its record was renamed or removed."""
+    findings = book.root / "findings"
+    return [
+        f"findings/evidence/{folder.name}: there is no record of this name; run the finding again, and remove this"
+        for folder in sorted(findings.glob("evidence/F-*"))
+        if not (findings / f"{folder.name}.yaml").is_file()
+    ]
 
 
 def _indented(text: str) -> list[str]:

@@ -116,8 +116,9 @@ class Environments:
         return environment
 
     def _unavailable(self, stderr: str) -> Unavailable:
-        kept = [line for line in stderr.splitlines() if not _NOISE.match(line)]
-        words = " ".join(re.sub(r"(?m)^[\s×╰├│─▶]+|^(?:error|hint): |^npm error ", "", "\n".join(kept)).split())
+        kept = "\n".join(line for line in stderr.splitlines() if not _NOISE.match(line))
+        kept = re.sub(r"\n\s*cause: ", ": ", kept)
+        words = " ".join(re.sub(r"(?m)^[\s×╰├│─▶]+|^(?:error|hint): |^npm error ", "", kept).split())
         verdict = Verdict.BLOCKED if any(sign in stderr for sign in _NOT_HERE) else Verdict.BROKEN
         return Unavailable(verdict, self._redactor.text(words)[:600] or "the installer failed without a word")
 
@@ -169,7 +170,7 @@ def _read_ready(folder: Path) -> Environment | None:
     try:
         note = json.loads((folder / "ready.json").read_text(encoding="utf-8"))
         environment = Environment(folder, Ecosystem(note["ecosystem"]), note["interpreter"], note["packages"])
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
     # An interpreter that was upgraded or removed leaves a dangling link.
     return environment if environment.python is None or environment.python.exists() else None

@@ -45,3 +45,9 @@ class BadLedger(LedgerError):
 
 class UsageError(LedgerError):
     """The arguments ask for something that is not there."""
+
+
+def in_words(error: OSError) -> str:
+    """What the system refused, and where it is known, of what."""
+    said = error.strerror or str(error)
+    return f"{error.filename}: {said}" if error.filename else said

@@ -120,11 +120,9 @@ Seconds = Annotated[float, Strict(), Field(gt=0, le=_LONGEST_S, allow_inf_nan=Fa
 Count = Annotated[StrictInt, Field(ge=1, le=MOST_RUNS)]
 RELEASE = r"^[0-9A-Za-z][0-9A-Za-z.+_!-]*$"
 Release = Annotated[str, StringConstraints(pattern=RELEASE)]
-Name = Annotated[
-    str,
-    StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$"),
-    Field(description='a name of small letters, digits, ".", "_" and "-"'),
-]
+NAME = r"^[a-z0-9][a-z0-9._-]*$"
+A_NAME = 'a name of small letters, digits, ".", "_" and "-"'
+Name = Annotated[str, StringConstraints(pattern=NAME), Field(description=A_NAME)]
 ExitCondition = Annotated[
     int | str,
     BeforeValidator(_is_exit),

@@ -11,15 +11,20 @@ from typing import IO
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Puts `text` into `path` in one step: a reader, or a crash, sees the old file or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Puts `text` into `path` in one step: a reader, or a crash, sees the old file or the new one. An OSError names
+    `path`, which those of a full disk don't by themselves.
+    """
     draft = path.with_name(f".{path.name}.draft")
-    with _held(draft) as file:
-        file.write(text.encode())
-        file.flush()
-        os.fsync(file.fileno())
-        os.chmod(draft, 0o644)
-        os.replace(draft, path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _held(draft) as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+            os.chmod(draft, 0o644)
+            os.replace(draft, path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 @contextlib.contextmanager

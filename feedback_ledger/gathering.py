@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from feedback_ledger.compare import outcome_facts
 from feedback_ledger.fields import MOST_RUNS
 from feedback_ledger.history import runs_for_silence
-from feedback_ledger.model import Evidence, Observation, OtherOutcome, Reproducer, Signature
-from feedback_ledger.options import Options
+from feedback_ledger.model import Evidence, Judgement, Observation, OtherOutcome, Reproducer, Signature
 from feedback_ledger.verdict import judge_one
 from feedback_ledger.vocabulary import Verdict
 
@@ -17,23 +16,33 @@ from feedback_ledger.vocabulary import Verdict
 @dataclass(frozen=True)
 class Enough:
     """When to stop running a finding: after the runs that were asked for, and for one that is flaky only after so many
-    quiet runs that it is unlikely to be there still.
+    quiet runs that it is unlikely to be there still. `hits_suffice` where nobody needs to know how often it shows.
     """
 
     reproducer: Reproducer
-    options: Options
+    runs: int
+    hits_suffice: bool
     rate: tuple[int, int] | None
 
     def more(self, seen: Sequence[Observation]) -> bool:
         """Whether another run is wanted after those that were made."""
         verdicts = [judge_one(self.reproducer.signature, run).verdict for run in seen]
         hits = verdicts.count(Verdict.REPRODUCES)
-        if not self.options.write and self.reproducer.min_hits is not None and hits >= self.reproducer.min_hits:
-            return False  # a check needs no rate
-        if len(seen) < (self.options.runs or self.reproducer.runs):
+        if self.hits_suffice and self.reproducer.min_hits is not None and hits >= self.reproducer.min_hits:
+            return False
+        if len(seen) < self.runs:
             return True
         quiet = all(verdict is Verdict.GONE for verdict in verdicts)
-        return quiet and self.rate is not None and len(seen) < min(runs_for_silence(*self.rate), MOST_RUNS)
+        return quiet and len(seen) < _quiet_runs(self.rate)
+
+
+def too_quiet(judgement: Judgement, rate: tuple[int, int] | None) -> bool:
+    """Whether a finding that shows now and then was called gone after fewer runs than that takes."""
+    return judgement.verdict is Verdict.GONE and judgement.runs < _quiet_runs(rate)
+
+
+def _quiet_runs(rate: tuple[int, int] | None) -> int:
+    return min(runs_for_silence(*rate), MOST_RUNS) if rate else 0
 
 
 def rate_of(current: Mapping[str | None, Evidence]) -> tuple[int, int] | None:

@@ -11,7 +11,7 @@ from feedback_ledger.loader import Record
 from feedback_ledger.model import Evidence, Finding
 from feedback_ledger.render import LANGUAGES
 from feedback_ledger.targets import Target
-from feedback_ledger.text import environment, outcome, rate, shortened, versions_lines
+from feedback_ledger.text import outcome, rate, rendered, shortened, versions_lines
 from feedback_ledger.vocabulary import Disclosure, Ecosystem, Status
 
 MOST_CHARACTERS = 65_536
@@ -67,7 +67,6 @@ def issue_text(
     """The text for one finding from a fresh capture: under 65,536 characters, output cut first, and said to be.
     `others` are the findings that it names.
     """
-    template = environment(templates).get_template("issue.md.j2")
     finding = record.finding
     is_python = record.reproducer.suffix == ".py"
     said = {
@@ -84,10 +83,11 @@ def issue_text(
         "others": [other.said for other in others],
     }
     output = outcome(evidence.observations[0][0])
-    text = template.render(**said, output=output)
+    text = rendered(templates, "issue.md.j2", {**said, "output": output})
     over = len(text) - (MOST_CHARACTERS - 1)
     if over > 0:
-        text = template.render(**said, output=shortened(output, max(len(output) - over - 200, 0)))
+        output = shortened(output, max(len(output) - over - 200, 0))
+        text = rendered(templates, "issue.md.j2", {**said, "output": output})
     return text if len(text) < MOST_CHARACTERS else TooLong(len(text))
 
 

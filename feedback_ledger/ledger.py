@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from feedback_ledger import releases, scaffold
 from feedback_ledger.book import Ledger
 from feedback_ledger.captures import current_captures
+from feedback_ledger.documents import read_text
 from feedback_ledger.errors import BadLedger, Problem, UsageError
+from feedback_ledger.fields import A_NAME, NAME
 from feedback_ledger.files import write_whole
 from feedback_ledger.issue import Other, TooLong, issue_text, named
 from feedback_ledger.loader import Record, load, target_of
@@ -154,7 +157,7 @@ def templates(root: Path) -> dict[str, str]:
     for name in _TEMPLATES:
         for folder in (root / "templates", here / "templates", here.parent / "templates"):
             if (folder / name).is_file():
-                found[name] = (folder / name).read_text(encoding="utf-8")
+                found[name] = read_text(folder / name, f"templates/{name}")
                 break
     return found
 
@@ -186,11 +189,15 @@ def start_finding(ledger: Ledger, title: str, target: str) -> tuple[Path, Path]:
         raise UsageError(
             f"no target {target}; the settings define {', '.join(sorted(ledger.settings.targets)) or 'none'}"
         )
+    if not re.fullmatch(NAME, target):
+        raise UsageError(f'--target: expected {A_NAME}, found "{target}"')
+    if not title.strip():
+        raise UsageError("TITLE is empty; write what you claim, as a sentence")
     settings = target_of(ledger.settings if ledger.has_settings else None, target)
     number = _next_number(ledger.root)
     stem = f"F-{number:03d}-{scaffold.slug(title)}"
     record = ledger.root / "findings" / f"{stem}.yaml"
-    reproducer = ledger.root / "reproducers" / f"{stem}.py"
+    reproducer = ledger.root / "reproducers" / f"{stem}{scaffold.reproducer_suffix(settings)}"
     write_whole(reproducer, scaffold.reproducer_text(settings, releases.tested(settings)))
     write_whole(record, scaffold.record_text(number, " ".join(title.split()), target))
     schema = ledger.root / "findings" / "schema.json"

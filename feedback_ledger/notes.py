@@ -28,9 +28,10 @@ class Notes:
         """
         try:
             note = json.loads(self._path(record, release).read_text(encoding="utf-8"))
+            program = record.reproducer.read_bytes()
         except (OSError, ValueError):
             return False
-        return bool(note == self._note(record, evidence, hashlib.sha256(record.reproducer.read_bytes()).hexdigest()))
+        return bool(note == self._note(record, evidence, hashlib.sha256(program).hexdigest()))
 
     def remember(self, record: Record, release: str | None, evidence: Evidence) -> None:
         """Notes that `evidence`, as it is stored, is what a run on this machine has just shown."""

@@ -94,7 +94,7 @@ def _header(program: str, language: Ecosystem) -> _Header | BadHeader:
 
 
 def _bad(language: Ecosystem, why: str) -> BadHeader:
-    said = " ".join(why.split())
+    said = ": ".join(" ".join(line.split()) for line in why.splitlines()[:2])  # a third points at a column
     return BadHeader(f"the reproducer's `{_COMMENTS[language]} /// script` header is wrong: {said}")
 
 

@@ -10,21 +10,22 @@ from typing import TextIO
 class Progress:
     """Listens to a session. Drawn on `stream` only if that is a terminal."""
 
-    def __init__(self, stream: TextIO, total: int) -> None:
+    def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._total = total
+        self._due = 0
         self._running: dict[str, int] = {}
         self._done = 0
         self._lock = threading.Lock()
         self._drawn = stream.isatty()
 
     def __call__(self, what: str, name: str) -> None:
-        """Hears that work on a finding has started or is done."""
+        """Hears that work on a finding is due, has started or is done."""
         with self._lock:
-            self._running[name] = self._running.get(name, 0) + (1 if what == "start" else -1)
+            self._due += what == "due"
+            self._running[name] = self._running.get(name, 0) + (what == "start") - (what == "done")
             self._done += what == "done"
             now = ", ".join(name for name, count in self._running.items() if count)
-            self._draw(f"{self._done}/{self._total} done{'; running ' + now if now else ''}")
+            self._draw(f"{self._done}/{self._due} done{'; running ' + now if now else ''}")
 
     def clear(self) -> None:
         """Removes the line."""

@@ -16,7 +16,6 @@ import tempfile
 import urllib.parse
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Self
 
 MARGIN = 8192
@@ -29,6 +28,8 @@ _SHORTEST_SECRET = 6
 _NOBODY = frozenset({"root", "user", "admin", "nobody", "runner", "ubuntu", "debian", "docker", "vagrant", "ledger"})
 # A person may write down a name on purpose, and many a user is called as some word is.
 _ONLY_IN_CAPTURES = frozenset({"[USER]", "[HOST]"})
+# These tell nothing about anybody, and are what guests of a sandbox call their own folder.
+_NO_PLACE = frozenset({"/tmp", "/var/tmp"})
 _NO_HOST = frozenset({"localhost", "localhost.localdomain"})
 
 
@@ -101,8 +102,7 @@ class Redactor:
             if name and name.lower() not in harmless
         ]
         places = [(home, "[HOME]")] if len(home) > 1 else []
-        # /tmp itself tells nothing about anybody, and is what guests of a sandbox call their own folder
-        places += [(tmp, "[TMP]")] if tmp not in ("/tmp", "/var/tmp") else []
+        places += [(tmp, "[TMP]")] if tmp not in _NO_PLACE else []
         return cls(tuple(secrets), (*_path_rules(places), *_RULES, *names))
 
     @classmethod
@@ -112,10 +112,11 @@ class Redactor:
             user = getpass.getuser()
         except (KeyError, OSError):
             user = ""
-        home = str(Path("~").expanduser())
-        return cls.for_machine(
-            os.environ, home=home, user=user, host=socket.gethostname(), tmp=os.path.realpath(tempfile.gettempdir())
-        )
+        home = os.path.expanduser("~")  # noqa: PTH111  Path raises where nobody knows the home
+        given, tmp = tempfile.gettempdir(), os.path.realpath(tempfile.gettempdir())
+        rules = cls.for_machine(os.environ, home=home, user=user, host=socket.gethostname(), tmp=tmp)
+        # on macOS the one is a link to the other, and programs print either
+        return rules if given in (tmp, *_NO_PLACE) else rules.knowing([(given, "[TMP]")])
 
     def knowing(self, places: Iterable[tuple[str, str]]) -> Self:
         """The same rules, and before them some folders with the placeholders that stand for them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import subprocess
@@ -57,6 +58,10 @@ def published(name: str, target: Target) -> list[str]:
 
 
 def _from_pip(name: str, package: str) -> list[str]:
+    if importlib.util.find_spec("pip") is None:
+        raise UsageError(
+            f"asking for the releases of {name} takes pip, which is not beside this program; install it there"
+        )
     said = _ask(name, [sys.executable, "-m", "pip", "--disable-pip-version-check", "index", "versions", package])
     found = re.search(r"(?m)^Available versions: *(\S.*)$", said)
     if found is None:

@@ -10,12 +10,11 @@ from functools import cached_property
 from feedback_ledger.loader import Record
 from feedback_ledger.matrix import matrices
 from feedback_ledger.model import Evidence, Finding, Span
-from feedback_ledger.text import environment, outcome, rate, shortened, versions_lines
+from feedback_ledger.text import outcome, rate, rendered, shortened, versions_lines
 from feedback_ledger.verdict import judge
 from feedback_ledger.vocabulary import Disclosure, Severity, Status, Verdict
 
 _MOST_OUTPUT = 6000
-_MOST_PROGRAM = 20_000
 LANGUAGES = {".py": "python", ".mjs": "javascript", ".js": "javascript", ".cjs": "javascript", ".sh": "sh"}
 
 
@@ -73,6 +72,11 @@ class Entry:
         upstream = self.finding.upstream
         said = [f"reported: {upstream.issue}"] if upstream.issue else []
         return "; ".join(said + ([f"fixed by {upstream.fixed_by}"] if upstream.fixed_by else []))
+
+    @property
+    def record_path(self) -> str:
+        """Its record, from the ledger's root."""
+        return f"findings/{self.record.path.name}"
 
     @property
     def reproducer_path(self) -> str:
@@ -176,11 +180,11 @@ def render_feedback(templates: Mapping[str, str], title: str, entries: Iterable[
     everyone = sorted(entries, key=lambda entry: (entry.finding.number, entry.record.stem))
     public = [entry for entry in everyone if entry.finding.disclosure is Disclosure.PUBLIC]
     verified = [entry for entry in public if entry.captures]
-    template = environment(templates).get_template("FEEDBACK.md.j2")
-    return template.render(
-        title=title,
-        summary=_summary(public, verified, len(everyone) - len(public)),
-        verified=verified,
-        unverified=[entry for entry in public if not entry.captures],
-        matrices=matrices([(entry.finding, entry.captures) for entry in verified]),
-    )
+    said = {
+        "title": title,
+        "summary": _summary(public, verified, len(everyone) - len(public)),
+        "verified": verified,
+        "unverified": [entry for entry in public if not entry.captures],
+        "matrices": matrices([(entry.finding, entry.captures) for entry in verified]),
+    }
+    return rendered(templates, "FEEDBACK.md.j2", said)

@@ -24,11 +24,9 @@ def as_text(outcomes: Sequence[Outcome]) -> str:
         (o.record.finding.id, where(o), verdict_words(o), o.event.value, _time(o), public_title(o.record.finding))
         for o in outcomes
     ]
-    widths = [max((len(row[column]) for row in rows), default=0) for column in range(5)]
     lines: list[str] = []
-    for outcome, row in zip(outcomes, rows, strict=True):
-        lines.append("  ".join([*(row[c].ljust(widths[c]) for c in range(5)), row[5]]).rstrip())
-        lines += [f"    {line}" for line in details(outcome)]
+    for outcome, row in zip(outcomes, columns(rows).splitlines(), strict=True):
+        lines += [row, *(f"    {line}" for line in details(outcome))]
     return "\n".join([*lines, summary_line(outcomes)])
 
 
@@ -55,11 +53,16 @@ def details(outcome: Outcome) -> list[str]:
             f"control run on {release}: {judgement.verdict}" + (f" ({judgement.reason})" if judgement.reason else "")
         )
     if outcome.event in NEEDS_A_PERSON and outcome.diff:
-        lines += outcome.diff.splitlines()[:_MOST_LINES]
+        lines += _first(outcome.diff.splitlines())
     elif outcome.evidence is not None and outcome.judgement.verdict in (Verdict.DRIFTED, Verdict.BROKEN):
         printed = shortened(printed_by(outcome.evidence.observations[0][0]), _MOST_PRINTED).splitlines()
-        lines += ["it printed:", *(f"  {line}" for line in printed[:_MOST_LINES])]
+        lines += ["it printed:", *(f"  {line}" for line in _first(printed))]
     return lines
+
+
+def _first(lines: Sequence[str]) -> Sequence[str]:
+    left_out = len(lines) - _MOST_LINES
+    return [*lines[:_MOST_LINES], f"[... {left_out:,} lines left out here ...]"] if left_out > 0 else lines
 
 
 def where(outcome: Outcome) -> str:

@@ -29,7 +29,7 @@ def described(need: Requirement) -> str:
         parts.append(f"a service at `{need.tcp}`")
     if need.platform:
         parts.append(f"a {need.platform} machine")
-    return " and ".join(parts)
+    return " and ".join(parts) + (f" ({need.about})" if need.about else "")
 
 
 def unmet(need: Requirement, environ: Mapping[str, str]) -> str:
@@ -39,9 +39,9 @@ def unmet(need: Requirement, environ: Mapping[str, str]) -> str:
     if need.env and not environ.get(need.env):
         return f"needs the variable {need.env}, which is not set"
     if need.command:
-        version = command_version([need.command, "--version"])
         if shutil.which(need.command) is None:
             return f"needs the command {need.command}, which is not on the PATH"
+        version = command_version([need.command, "--version"]) if need.min_version else None
         if need.min_version and not _at_least(version, need.min_version):
             return f"needs {need.command} {need.min_version} or later, found {version or 'no version'}"
     if need.tcp and not _accepts(need.tcp):

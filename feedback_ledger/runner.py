@@ -16,6 +16,7 @@ from pathlib import Path
 
 from feedback_ledger.capped import kept
 from feedback_ledger.environment import Environment, Environments, Unavailable
+from feedback_ledger.errors import in_words
 from feedback_ledger.fixtures import Fixtures
 from feedback_ledger.loader import Record
 from feedback_ledger.model import Cut, Observation, Versions
@@ -25,6 +26,7 @@ from feedback_ledger.redact import Redactor
 from feedback_ledger.requirements import command_version, libc, machine, unmet
 from feedback_ledger.supervise import remove
 from feedback_ledger.targets import Settings, Target
+from feedback_ledger.text import one_line, visible
 from feedback_ledger.vocabulary import OUTPUT_LIMIT, TIMEOUT, Ecosystem, Verdict
 
 _FIXED = {
@@ -49,7 +51,7 @@ _PASSED_ON = re.compile(
     r"|uv_(?:index|index_url|default_index|extra_index_url|find_links|native_tls|system_certs)|npm_config_registry)$"
 )
 _STARTERS = {".py": "python", ".mjs": "node", ".js": "node", ".cjs": "node", ".sh": "sh"}
-LANGUAGES = {".py": Ecosystem.PYPI, ".mjs": Ecosystem.NPM, ".js": Ecosystem.NPM, ".cjs": Ecosystem.NPM}
+_LANGUAGES = {".py": Ecosystem.PYPI, ".mjs": Ecosystem.NPM, ".js": Ecosystem.NPM, ".cjs": Ecosystem.NPM}
 """Which header a reproducer may have, and which installer reads it."""
 
 
@@ -105,15 +107,23 @@ class Runner:
         self, record: Record, target: Target, release: str | None, supervisor: Supervisor, more: More
     ) -> Capture | NotCaptured:
         """Runs a reproducer for as long as `more` wants, which is asked before each run."""
+        try:
+            captured = self._captured(record, target, release, supervisor, more)
+        except OSError as error:
+            captured = NotCaptured(Verdict.BROKEN, f"the run could not be prepared: {in_words(error)}")
+        if isinstance(captured, NotCaptured):
+            return NotCaptured(captured.verdict, one_line(visible(self._redactor.text(captured.reason))))
+        return captured
+
+    def _captured(
+        self, record: Record, target: Target, release: str | None, supervisor: Supervisor, more: More
+    ) -> Capture | NotCaptured:
         prepared = self._prepared(record, target, release, supervisor)
         if isinstance(prepared, NotCaptured):
-            return NotCaptured(prepared.verdict, self._redactor.text(prepared.reason))
+            return prepared
         seen: list[Observation] = []
         while more(seen):
-            try:
-                outcome = self._run_once(prepared, supervisor)
-            except OSError as error:
-                return NotCaptured(Verdict.BROKEN, f"the run could not be prepared: {error.strerror or error}")
+            outcome = self._run_once(prepared, supervisor)
             if isinstance(outcome, NotRun):
                 return NotCaptured(Verdict.BROKEN, outcome.reason)
             seen.append(outcome)
@@ -124,7 +134,7 @@ class Runner:
         self, record: Record, target: Target, release: str | None, supervisor: Supervisor
     ) -> _Prepared | NotCaptured:
         """Looks at requirements first, then at the program, its packages, its fixtures."""
-        if why := self._blocked(record):
+        if why := self._blocked(record) or _another_release(record, target, release):
             return NotCaptured(Verdict.BLOCKED, why)
         folder = self._release_folder(target, release)
         if isinstance(folder, NotCaptured):
@@ -168,7 +178,7 @@ class Runner:
             return None
         if release not in target.folders:
             return NotCaptured(Verdict.BLOCKED, f"the settings name no folder for release {release}")
-        folder = self._root / Path(target.folders[release]).expanduser()
+        folder = self._root / os.path.expanduser(target.folders[release])  # noqa: PTH111  Path raises for an unknown user
         return (
             folder if folder.is_dir() else NotCaptured(Verdict.BLOCKED, f"the folder of release {release} is not here")
         )
@@ -224,11 +234,27 @@ class Runner:
         return Observation(exit=_exit(ended), duration_s=ended.duration_s, stdout=out, stderr=err, cut=cut)
 
 
+def _another_release(record: Record, target: Target, release: str | None) -> str:
+    """Why a run would not be one of that release, in words; empty if it is, or if the settings say so."""
+    if release is None or target.folders:
+        return ""
+    if target.ecosystem is Ecosystem.COMMAND and target.version_command:
+        here = command_version(target.version_command)
+        return "" if here == release else f"needs {record.finding.target} {release}, found {here or 'no version'}"
+    if release == target.release or _language(record, target) is target.ecosystem:
+        return ""
+    return f"nothing here can choose release {release} of {record.finding.target}"
+
+
+def _language(record: Record, target: Target) -> Ecosystem | None:
+    """Which installer a reproducer's packages come from; None where it needs no environment of ours."""
+    language = _LANGUAGES.get(record.reproducer.suffix)
+    return target.ecosystem if language is None and target.ecosystem in _LANGUAGES.values() else language
+
+
 def _wanted(record: Record, program: bytes, target: Target, release: str | None) -> Wanted | BadHeader | None:
     """The packages that a run needs; None where it needs no environment of ours."""
-    language = LANGUAGES.get(record.reproducer.suffix)
-    if language is None and target.ecosystem in (Ecosystem.PYPI, Ecosystem.NPM):
-        language = target.ecosystem
+    language = _language(record, target)
     return None if language is None else wanted(program.decode("utf-8", "replace"), language, target, release)
 
 

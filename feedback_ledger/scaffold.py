@@ -59,8 +59,23 @@ reproducer:
 """
 
 
+def reproducer_suffix(target: Target) -> str:
+    """What the name of its first reproducer ends in: the language in which the target can be used."""
+    return ".mjs" if target.ecosystem is Ecosystem.NPM else ".py"
+
+
 def reproducer_text(target: Target, release: str | None) -> str:
     """A program that runs as it is and says where to go on."""
+    if target.ecosystem is Ecosystem.NPM:
+        return f"""// /// script
+// dependencies = ["{target.package}{f"@{release}" if release else ""}"]
+// ///
+// What this shows, in a line.
+
+console.log("reached the point under test");
+// Do here what fails, and print what happened, one fact a line.
+console.log("outcome: not looked at yet");
+"""
     needs = ""
     if target.ecosystem is Ecosystem.PYPI:
         needs = f'"{target.package}=={release}"' if release else f'"{target.package}"'

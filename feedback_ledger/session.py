@@ -19,13 +19,13 @@ from feedback_ledger.captures import current_of
 from feedback_ledger.compare import same_facts
 from feedback_ledger.environment import Environments
 from feedback_ledger.fixtures import Fixtures
-from feedback_ledger.gathering import Enough, grouped, rate_of
+from feedback_ledger.gathering import Enough, grouped, rate_of, too_quiet
 from feedback_ledger.history import chance_of_silence
 from feedback_ledger.loader import Record
 from feedback_ledger.model import Evidence, Judgement
 from feedback_ledger.notes import Notes
 from feedback_ledger.options import Options
-from feedback_ledger.ordering import in_order
+from feedback_ledger.ordering import in_order, rank
 from feedback_ledger.outcome import Outcome
 from feedback_ledger.processes import Supervisor
 from feedback_ledger.runner import Capture, NotCaptured, Runner
@@ -33,7 +33,7 @@ from feedback_ledger.verdict import event_on, judge, unmet
 from feedback_ledger.vocabulary import Event, Status, Verdict
 
 Listener = Callable[[str, str], None]
-"""Hears what is being done: `(what, about which finding)`; `what` is "start" or "done"."""
+"""Hears what is being done: `(what, about which finding)`; `what` is "due", "start" or "done"."""
 
 
 class Session:
@@ -79,6 +79,8 @@ class Session:
             _Due(record, release, known[record.stem].get(release), current[record.stem], controls)
             for record, release in pairs
         ]
+        for one in due:
+            self._listen("due", one.record.finding.id)
         done: dict[_Due, Outcome] = {}
         together = sorted((one for one in due if not one.alone), key=lambda one: -one.expected_s)
         for group in (together, *([one] for one in due if one.alone)):
@@ -128,29 +130,45 @@ class Session:
             return self._latest[name]
 
     def _one(self, due: _Due) -> Outcome:
+        self._listen("start", due.record.finding.id)
+        outcome = self._as_it_was(due) or self._as_it_is(due)
+        self._listen("done", due.record.finding.id)
+        return outcome
+
+    def _as_it_was(self, due: _Due) -> Outcome | None:
+        """What a run here has shown before, where nothing has changed since that calls for another."""
         record, release, known = due.record, due.release, due.known
-        if known is not None and not self._options.fresh and self._notes.up_to_date(record, release, known):
-            judgement = judge(record.finding, known)
-            event, reason = event_on(record.finding, release, judgement)
-            if event is Event.AS_RECORDED or self._options.resume:
-                return Outcome(
-                    record, release, judgement, event, reason, known.duration_s, known, known, known, fresh=False
-                )
-        self._listen("start", record.finding.id)
+        if known is None or self._options.fresh or not self._notes.up_to_date(record, release, known):
+            return None
+        judgement = judge(record.finding, known)
+        event, reason = event_on(record.finding, release, judgement)
+        if event is not Event.AS_RECORDED and not self._options.resume:
+            return None
+        return Outcome(record, release, judgement, event, reason, known.duration_s, known, known, known, fresh=False)
+
+    def _as_it_is(self, due: _Due) -> Outcome:
         supervisor = self._idle.get()
         try:
-            outcome = self._run_now(due, release, known, supervisor)
-            if due.controls and outcome.event is Event.GONE_UNCONFIRMED and record.finding.status is Status.OPEN:
+            outcome = self._run_now(due, due.release, due.known, supervisor)
+            if due.controls and outcome.event is Event.GONE_UNCONFIRMED and due.record.finding.status is Status.OPEN:
                 outcome = self._with_control(outcome, due, supervisor)
         finally:
             self._idle.put(supervisor)
-        self._listen("done", record.finding.id)
         return outcome if not self._options.write else self._written(outcome)
 
-    def _run_now(self, due: _Due, release: str | None, known: Evidence | None, supervisor: Supervisor) -> Outcome:
+    def _run_now(
+        self,
+        due: _Due,
+        release: str | None,
+        known: Evidence | None,
+        supervisor: Supervisor,
+        *,
+        is_control: bool = False,
+    ) -> Outcome:
         record, finding = due.record, due.record.finding
         rate = rate_of(due.current)
-        more = Enough(finding.reproducer, self._options, rate).more
+        runs = self._options.runs or finding.reproducer.runs
+        more = Enough(finding.reproducer, runs, not self._options.write and not is_control, rate).more
         captured = self._runner.capture(record, self._ledger.target(finding), release, supervisor, more)
         if isinstance(captured, NotCaptured):
             judgement = Judgement(captured.verdict, captured.reason)
@@ -196,14 +214,22 @@ class Session:
         known_bad = control_release(outcome.record, outcome.release, due.current)
         if known_bad is None:
             return outcome
-        control = self._run_now(due, known_bad, None, supervisor)
+        control = self._run_now(due, known_bad, None, supervisor, is_control=True)
+        seen, shown = outcome.evidence, control.evidence
+        if seen and shown and seen.reproducer_sha256 != shown.reproducer_sha256:
+            return replace(outcome, reason="the reproducer was edited before the control run, which so tells nothing")
+        current = {**due.current, known_bad: shown} if shown else due.current
+        if too_quiet(outcome.judgement, rate_of(current)):  # only the control run has told how seldom it shows
+            outcome = self._run_now(replace(due, current=current), outcome.release, outcome.stored, supervisor)
+            if outcome.judgement.verdict is not Verdict.GONE:
+                return outcome
         event, reason = event_on(outcome.record.finding, outcome.release, outcome.judgement, control.judgement)
         return replace(
             outcome,
             event=event,
-            reason=_with_chance(reason, outcome.judgement, rate_of(due.current)),
+            reason=_with_chance(reason, outcome.judgement, rate_of(current)),
             control=(known_bad, control.judgement),
-            baseline=control.evidence or outcome.baseline,
+            baseline=shown or outcome.baseline,
         )
 
     def _written(self, outcome: Outcome) -> Outcome:
@@ -248,8 +274,8 @@ class _Due:
     @property
     def baseline(self) -> Evidence | None:
         """What to hold a capture against: that of the same release, else of the last one that showed the finding."""
-        last_bad = control_release(self.record, self.release, self.current)
-        return self.current.get(self.release) or self.current.get(last_bad)
+        last_bad = in_order(known_to_show(self.record, self.current))[-1:]
+        return next((self.current[each] for each in (self.release, *last_bad) if each in self.current), None)
 
     @property
     def alone(self) -> bool:
@@ -261,11 +287,18 @@ class _Due:
 
 
 def control_release(record: Record, tested: str | None, current: Mapping[str | None, Evidence]) -> str | None:
-    """The last release, other than the tested one, that the record or stored evidence knows to be affected."""
+    """The last release before the tested one that the record or stored evidence knows to be affected: one that came
+    later can't tell whether anything was fixed.
+    """
+    before = [each for each in known_to_show(record, current) if tested is None or rank(each) < rank(tested)]
+    return in_order(before)[-1] if before else None
+
+
+def known_to_show(record: Record, current: Mapping[str | None, Evidence]) -> set[str]:
+    """Every release that the record or stored evidence knows to be affected."""
     seen = {
         release
         for release, evidence in current.items()
         if release is not None and judge(record.finding, evidence).verdict is Verdict.REPRODUCES
     }
-    candidates = ({*record.finding.known_bad} | seen) - {tested}
-    return in_order(candidates)[-1] if candidates else None
+    return {*record.finding.known_bad} | seen

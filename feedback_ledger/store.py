@@ -17,12 +17,6 @@ from feedback_ledger.model import Cut, Evidence, Observation
 _HEAD = "# Captured by feedback-ledger; run the reproducer again instead of editing this.\n"
 
 
-def evidence_path(root: Path, stem: str, target: str, release: str | None) -> Path:
-    """Where the evidence of one finding on one release is kept."""
-    name = f"{target}-{release}" if release else target
-    return root / "findings" / "evidence" / stem / f"{name}.yaml"
-
-
 class EvidenceStore:
     """The evidence below `findings/evidence/` of one ledger."""
 
@@ -32,7 +26,8 @@ class EvidenceStore:
 
     def path(self, stem: str, target: str, release: str | None) -> Path:
         """Where the evidence of one finding on one release is kept."""
-        return evidence_path(self.root, stem, target, release)
+        name = f"{target}-{release}" if release else target
+        return self.root / "findings" / "evidence" / stem / f"{name}.yaml"
 
     def read_all(self, stem: str) -> dict[str | None, Evidence]:
         """Every release's evidence of one finding. A file that is no evidence raises BadLedger."""

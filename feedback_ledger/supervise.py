@@ -215,6 +215,8 @@ def _watch(job: _Job, request: dict[str, Any], fds: list[int], started: float) -
         job.wait(time.monotonic() + request["grace_s"])
         job.signal_group(signal.SIGKILL)
         job.wait(time.monotonic() + _REAP_S)
+    elif time.monotonic() > limit:
+        over = "time"  # it ended before we came to look, but not in time
     return over
 
 

@@ -9,9 +9,8 @@ from feedback_ledger import releases
 from feedback_ledger.book import Ledger
 from feedback_ledger.captures import current_captures
 from feedback_ledger.errors import UsageError
-from feedback_ledger.fields import MOST_RUNS
-from feedback_ledger.gathering import rate_of
-from feedback_ledger.history import KNOWN, Change, changes, next_probe, runs_for_silence, spans
+from feedback_ledger.gathering import rate_of, too_quiet
+from feedback_ledger.history import KNOWN, Change, changes, next_probe, spans
 from feedback_ledger.loader import Record
 from feedback_ledger.model import Span
 from feedback_ledger.ordering import in_order, in_range
@@ -48,7 +47,7 @@ def _same(old: Span, new: Span) -> bool:
 
 def releases_of(book: Ledger, records: Sequence[Record], span: str | None) -> dict[str, list[str]]:
     """The releases to run for each record, by its stem, oldest first: those published since the target's `since`, the
-    tested one, and those that the record itself names.
+    tested one, those that the record itself names, and those that it was run on before.
 
     `span` is `A..B`. Raises UsageError if an index can't tell, or if nothing is left to run.
     """
@@ -61,8 +60,8 @@ def releases_of(book: Ledger, records: Sequence[Record], span: str | None) -> di
             if not published[name]:
                 raise UsageError(f"target {name} has no releases; there is nothing to sweep")
         tested = releases.tested(target)
-        known = {*published[name], *record.finding.recorded_releases, *([tested] if tested else [])}
-        found[record.stem] = [r for r in in_order(known) if span is None or in_range(r, span)]
+        known = {*published[name], *record.finding.recorded_releases, tested, *current_captures(book, record)[0]}
+        found[record.stem] = [r for r in in_order(r for r in known if r) if span is None or in_range(r, span)]
         if not found[record.stem]:
             raise UsageError(f"no release of {name} lies in {span}")
     return found
@@ -101,8 +100,7 @@ def _to_run_again(book: Ledger, record: Record, cells: Cells) -> list[str]:
 def _too_quiet(seen: Mapping[str, Outcome]) -> list[str]:
     """Where a finding that shows now and then was called gone after fewer runs than that takes."""
     rate = rate_of({release: outcome.evidence for release, outcome in seen.items() if outcome.evidence is not None})
-    enough = min(runs_for_silence(*rate), MOST_RUNS) if rate else 0
-    return [release for release, outcome in seen.items() if _says_gone(outcome) and outcome.judgement.runs < enough]
+    return [release for release, outcome in seen.items() if too_quiet(outcome.judgement, rate)]
 
 
 def _says_gone(outcome: Outcome | None) -> bool:
@@ -161,12 +159,14 @@ class Bisection:
 
 
 def bisect(session: Session, record: Record, over: Sequence[str], *, thorough: bool) -> Bisection:
-    """Runs as few releases as it takes to name every change, one after the other.
+    """Runs as few releases as it takes to name every change, one after the other; first those that the record names, as
+    what is known to have changed there must not be missed.
 
     What was run here before and has not changed is taken as it is, which is how an interrupted bisection goes on; the
     last release before a fix is run again unless it was run just now.
     """
-    seen: dict[str, Outcome] = {}
+    named = [release for release in over if release in record.finding.recorded_releases]
+    seen = dict(zip(named, session.run_on([(record, each) for each in named], controls=False), strict=True))
     lost: list[str] = []
     tried: set[str] = set()
     while True:

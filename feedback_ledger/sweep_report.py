@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from feedback_ledger.amend import spans_text
 from feedback_ledger.compare import diff
+from feedback_ledger.history import KNOWN
 from feedback_ledger.matrix import UNTESTED
 from feedback_ledger.ordering import in_order
 from feedback_ledger.report import columns, public_reason, verdict_words
@@ -21,10 +22,11 @@ def sweep_text(rows: Sequence[Row]) -> str:
     parts = [_table(target, [row for row in rows if row.record.finding.target == target]) for target in _targets(rows)]
     reasons = [line for row in rows for line in _reasons(row)]
     proposals = [line for row in rows for line in _proposal(row)]
+    unseen = [row.record.finding.id for row in rows if all(o.judgement.verdict not in KNOWN for o in row.outcomes)]
     parts += ["\n".join(["why:", *reasons])] if reasons else []
-    parts += (
-        ["\n".join(["affected, as it was seen:", *proposals])] if proposals else ["every record says what was seen"]
-    )
+    parts += ["\n".join(["affected, as it was seen:", *proposals])] if proposals else []
+    parts += [f"on no release could it be told whether it shows: {', '.join(unseen)}"] if unseen else []
+    parts += [] if proposals or unseen else ["every record says what was seen"]
     return "\n\n".join(parts)
 
 

@@ -73,10 +73,11 @@ class Requirement(Document):
     env: Variable | None = Field(default=None, description="the name of an environment variable")
     tcp: Place | None = Field(default=None, description="`host:port` that accepts a connection")
     platform: str | None = Field(default=None, description="the system's name, such as linux or darwin")
+    about: str = Field(default="", description="what it is, in a few words, for whoever lacks it")
 
     @model_validator(mode="after")
     def _asks_for_something(self) -> Self:
-        if not self.model_fields_set:
+        if not self.model_fields_set - {"about"}:
             raise ValueError("one of command, env, tcp, platform")
         if self.min_version and not self.command:
             raise ValueError("command beside min_version")

@@ -6,17 +6,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
-from jinja2 import DictLoader, Environment, StrictUndefined
+from jinja2 import DictLoader, Environment, StrictUndefined, TemplateError, TemplateSyntaxError
 
+from feedback_ledger.errors import BadLedger, Problem
 from feedback_ledger.model import Evidence, Observation, Versions
-from feedback_ledger.vocabulary import TIMEOUT
+from feedback_ledger.vocabulary import OUTPUT_LIMIT, TIMEOUT
 
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
-def environment(templates: Mapping[str, str]) -> Environment:
-    """A Jinja2 environment over templates given as text; a name that a template misspells is an error."""
+def rendered(templates: Mapping[str, str], name: str, said: Mapping[str, Any]) -> str:
+    """One of some templates, given as text, with what it has to say. Raises BadLedger if it is no template, or asks for
+    what there is not.
+    """
+    try:
+        return _environment(templates).get_template(name).render(said)
+    except TemplateError as error:
+        line = error.lineno if isinstance(error, TemplateSyntaxError) else 0
+        raise BadLedger([Problem(f"templates/{name}", line, "", error.message or type(error).__name__)]) from error
+
+
+def _environment(templates: Mapping[str, str]) -> Environment:
     made = Environment(
         loader=DictLoader(templates),
         undefined=StrictUndefined,
@@ -49,15 +61,20 @@ def fenced(text: str, language: str = "") -> str:
 
 def seen(stream: bytes) -> str:
     """A stream as text on a page: what is no text, or would not be seen, is written as an escape."""
-    text = stream.decode("utf-8", "backslashreplace").replace("\r\n", "\n")
+    return visible(stream.decode("utf-8", "backslashreplace").replace("\r\n", "\n"))
+
+
+def visible(text: str) -> str:
+    """The text with whatever would not be seen, or would do something to a terminal, written as an escape."""
     return _UNSEEN.sub(lambda found: found.group(0).encode("unicode_escape").decode(), text)
 
 
 def outcome(run: Observation) -> str:
     """What one run printed and how it ended, as one block of text."""
-    ended = f"[exit {run.exit}]"
-    if run.exit == TIMEOUT:
-        ended = f"[still running after {run.duration_s:.1f} s, and ended]"
+    ended = {
+        TIMEOUT: f"[still running after {run.duration_s:.1f} s, and ended]",
+        OUTPUT_LIMIT: f"[still printing after {run.duration_s:.1f} s, and ended]",
+    }.get(str(run.exit), f"[exit {run.exit}]")
     stdout, stderr = seen(run.stdout), seen(run.stderr)
     blocks = [stdout, f"[stderr]\n{stderr}" if stderr else "", ended]
     return "".join(block if block.endswith("\n") else f"{block}\n" for block in blocks if block)

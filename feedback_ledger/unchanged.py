@@ -22,10 +22,10 @@ _READ = ("findings", "reproducers", "templates", "pyproject.toml", "ledger.toml"
 
 def last_report(arguments: Sequence[str]) -> str | None:
     """What the last build of a ledger printed, if `arguments` ask for just another one and nothing has changed."""
-    root = _root_of_a_plain_build(arguments)
-    if root is None:
-        return None
     try:
+        root = _root_of_a_plain_build(arguments)
+        if root is None:
+            return None
         note = json.loads(_note(root).read_text(encoding="utf-8"))
         # settings that name a folder which has gone are bad, and a build has to say so
         same = note["state"] == _state(root) and all((root / folder).is_dir() for folder in note["folders"])

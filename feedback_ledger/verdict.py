@@ -13,6 +13,7 @@ from typing import assert_never
 from feedback_ledger.fields import compiled
 from feedback_ledger.model import Evidence, Finding, Judgement, Matcher, Observation, Reproducer, Signature
 from feedback_ledger.ordering import is_affected, is_before_it
+from feedback_ledger.text import seen
 from feedback_ledger.vocabulary import NONZERO, OUTPUT_LIMIT, TIMEOUT, Event, Status, Verdict
 
 # How Python and Node name what went wrong; the line that does is seldom the last.
@@ -49,8 +50,9 @@ def judge_runs(reproducer: Reproducer, observations: Iterable[tuple[Observation,
 def judge_one(signature: Signature, run: Observation) -> Judgement:
     """The verdict of a single run, in the order that the contract gives.
 
-    One case is stricter than a plain reading of the order: a run that hit its time limit is `gone` only if `gone`
-    asks for `exit: timeout`. Half of a run is no proof of a fix.
+    Two cases are stricter than a plain reading of the order, as half of a run is no proof of a fix: one that failed is
+    `gone` only if `gone` or `control` asks for that very exit, and so is one whose output was cut only if what was cut
+    could not have shown the finding.
     """
     if run.exit == OUTPUT_LIMIT:
         return Judgement(Verdict.BROKEN, "it would not stop printing and was ended")
@@ -63,11 +65,25 @@ def judge_one(signature: Signature, run: Observation) -> Judgement:
             return Judgement(Verdict.BROKEN, "the signature is ambiguous: reproduces and gone both hold")
         case True, False:
             return Judgement(Verdict.REPRODUCES)
-        case False, True if run.exit != TIMEOUT or (signature.gone is not None and signature.gone.exit == TIMEOUT):
+        case False, True if not unmet(_where_uncut(signature.reproduces, run), run):
+            return Judgement(Verdict.BROKEN, "gone holds, but output was cut, so it can't be said not to show it")
+        case False, True if run.exit == 0 or _asks_for_exit(signature):
             return Judgement(Verdict.GONE)
     if run.exit == TIMEOUT:
         return Judgement(Verdict.BROKEN, f"hit its time limit after {run.duration_s:.1f} s")
-    return Judgement(Verdict.DRIFTED, f"neither reproduces nor gone holds{_ended(run)}")
+    said = "gone holds, but for how it ended" if gone else "neither reproduces nor gone holds"
+    return Judgement(Verdict.DRIFTED, said + _ended(run))
+
+
+def _asks_for_exit(signature: Signature) -> bool:
+    return any(matcher is not None and matcher.exit is not None for matcher in (signature.gone, signature.control))
+
+
+def _where_uncut(matcher: Matcher, run: Observation) -> Matcher:
+    """The matcher without its conditions on streams of which a part is missing."""
+    cut = {"stdout": run.cut.stdout, "stderr": run.cut.stderr, "output": run.cut.stdout or run.cut.stderr}
+    unknown = [name for name in cut if cut[name]]
+    return matcher.model_copy(update=dict.fromkeys([*unknown, *(f"not_{name}" for name in unknown)]))
 
 
 def _ended(run: Observation) -> str:
@@ -76,7 +92,7 @@ def _ended(run: Observation) -> str:
         return f"; it hit its time limit after {run.duration_s:.1f} s"
     if run.exit == 0:
         return "" if run.stdout or run.stderr else "; it printed nothing"
-    lines = [line.strip() for line in _text(run.stderr).splitlines() if line.strip()]
+    lines = [line.strip() for line in seen(run.stderr).splitlines() if line.strip()]
     telling = [line for line in lines if _ERROR.search(line)] or lines
     return f"; exit {run.exit}" + (f": {telling[-1][:200]}" if telling else "")
 
@@ -113,10 +129,10 @@ def unmet(matcher: Matcher, run: Observation) -> str:
     return ""
 
 
-def _exit_matches(wanted: int | str, seen: int | str) -> bool:
+def _exit_matches(wanted: int | str, found: int | str) -> bool:
     if wanted == NONZERO:
-        return seen not in (0, TIMEOUT, OUTPUT_LIMIT)
-    return wanted == seen
+        return found not in (0, TIMEOUT, OUTPUT_LIMIT)
+    return wanted == found
 
 
 def _text(stream: bytes) -> str:
@@ -161,7 +177,7 @@ def compare(status: Status, judgement: Judgement, control: Judgement | None = No
             if control is None:
                 return (
                     Event.GONE_UNCONFIRMED,
-                    "no other release is known to be affected, so no control run was possible",
+                    "no older release is known to be affected, so no control run was possible",
                 )
             if control.verdict is Verdict.REPRODUCES:
                 return Event.FIXED_UPSTREAM, ""

@@ -20,6 +20,7 @@ from feedback_ledger.cli import main
 from feedback_ledger.commands import COMMANDS
 from feedback_ledger.issue import MOST_CHARACTERS, issue_address, pinned
 from feedback_ledger.model import Evidence, Versions
+from feedback_ledger.packages import Wanted, wanted
 from feedback_ledger.targets import Target
 from feedback_ledger.vocabulary import Ecosystem
 from tests.ledgers import finding, run_command, settings
@@ -53,6 +54,13 @@ def test_build_twice_and_nothing_differs(tmp_path: Path, cli: Cli, capsys: pytes
     assert files(tmp_path) == once
     assert cli("build", "--fresh") == 0
     assert files(tmp_path) == once
+
+
+def test_options_without_a_command_are_those_of_a_build(tmp_path: Path) -> None:
+    finding(tmp_path, 1, "echo shown")
+    assert run_command(tmp_path, "--fresh").returncode == 0
+    assert (tmp_path / "FEEDBACK.md").is_file()
+    assert run_command(tmp_path, "--help").stdout.startswith("usage: feedback-ledger [-h]")
 
 
 def test_the_root_may_stand_on_either_side_of_the_command(tmp_path: Path) -> None:
@@ -127,7 +135,8 @@ def test_what_could_not_be_judged_fails_only_when_strict(
 def test_findings_that_cannot_run_here_stand_apart_with_what_they_need(tmp_path: Path, cli: Cli) -> None:
     settings(
         tmp_path,
-        '[targets.thing]\n[requirements.moon]\ncommand = "no-such-command"\nmin_version = "7"\nenv = "MOON_TOKEN"\n',
+        '[targets.thing]\n[requirements.moon]\ncommand = "no-such-command"\nmin_version = "7"\nenv = "MOON_TOKEN"\n'
+        'about = "a place on the rocket"\n',
     )
     finding(tmp_path, 1, "echo shown", requires=["moon"], title="The moon | is far")
     finding(tmp_path, 2, "echo shown")
@@ -137,7 +146,9 @@ def test_findings_that_cannot_run_here_stand_apart_with_what_they_need(tmp_path:
     assert "| F-001" not in verified
     assert "F-002" in verified
     assert r"The moon \| is far" in apart
-    assert "the command `no-such-command`, version 7 or later and the variable `MOON_TOKEN`" in apart
+    needs = "the command `no-such-command`, version 7 or later and the variable `MOON_TOKEN` (a place on the rocket)"
+    assert needs in apart
+    assert "[F-001](findings/F-001-" in apart
 
 
 def test_private_findings_are_counted_and_not_described(tmp_path: Path, cli: Cli) -> None:
@@ -296,6 +307,15 @@ def test_new_starts_a_finding_that_check_takes_once_it_is_filled_in(
     assert cli("check", "F-008") == 0, capsys.readouterr().out
     assert "as recorded" in capsys.readouterr().out
     assert json.loads((tmp_path / "findings" / "schema.json").read_text())
+
+
+def test_new_speaks_the_language_of_its_target(tmp_path: Path, cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:
+    settings(tmp_path, '[targets.thing]\necosystem = "npm"\npackage = "@scope/thing"\nrelease = "1.2.3"\n')
+    assert cli("new", "It is late") == 0
+    reproducer = tmp_path / capsys.readouterr().out.split()[1]
+    assert reproducer.name == "F-001-it-is-late.mjs"
+    packages = wanted(reproducer.read_text(), Ecosystem.NPM, Target(), None)
+    assert isinstance(packages, Wanted) and packages.requirements == ("@scope/thing@1.2.3",)
 
 
 def test_new_takes_the_only_target_that_there_is(tmp_path: Path, cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:

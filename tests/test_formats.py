@@ -57,7 +57,7 @@ def test_junit_has_a_case_for_each_finding(tmp_path: Path, cli: Cli) -> None:
     failure = suite[1][0]
     assert failure.get("type") == "drifted"
     assert failure.get("message") == "drifted: drifted on thing, recorded as open"
-    assert "neither reproduces nor gone holds; exit 3: else \ufffd <b> ]]>" in (failure.text or "")
+    assert "neither reproduces nor gone holds; exit 3: else \\x01 <b> ]]>" in (failure.text or "")
     assert suite[2][0].get("message") == "moon: needs the command no-such-command, which is not on the PATH"
 
 
@@ -81,7 +81,7 @@ def test_github_is_pointed_at_the_line_of_the_status(tmp_path: Path, cli: Cli) -
     place = f"file=findings/{stem}.yaml,line={line_of(tmp_path, stem, 'status:')}"
     assert error == (
         f"::error {place},title=F-002 gone%2C unconfirmed::gone, unconfirmed: gone on thing, recorded as open: "
-        "100%25, or: late%0Ano other release is known to be affected, so no control run was possible"
+        "100%25, or: late%0Ano older release is known to be affected, so no control run was possible"
     )
     place = f"file=findings/{blocked}.yaml,line={line_of(tmp_path, blocked, 'status:')}"
     assert warning == (

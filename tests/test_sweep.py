@@ -410,6 +410,15 @@ def test_without_a_network_it_says_that_the_index_cannot_be_reached(
     assert "thing" in err and "Connection refused" in err
 
 
+def test_without_pip_it_says_what_to_install(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tool that uv has installed has none."""
+    settings(tmp_path, '[targets.thing]\necosystem = "pypi"\npackage = "thing"\n')
+    finding(tmp_path, 1, "echo shown")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    line = "asking for the releases of thing takes pip, which is not beside this program; install it there\n"
+    assert cli("sweep") == (2, "", line)
+
+
 def test_a_client_that_is_not_there_is_one_line(
     tmp_path: Path, cli: Cli, wheels: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -430,7 +439,7 @@ def test_a_client_that_is_not_there_is_one_line(
         ("", ["sweep", "--releases", "3..4"], "no release of thing lies in 3..4"),
         ("", ["sweep", "--releases", "4"], "expected A..B, A.. or ..B, such as 0.2.0..0.4.0, found '4'"),
         ("", ["run", "--release", "../../x"], "expected a release such as 1.2.3, found '../../x'"),
-        ("", ["sweep", "--jobs", "0"], "expected a whole number of at least 1, found '0'"),
+        ("", ["sweep", "--jobs", "0"], "expected a whole number from 1 to 1000, found '0'"),
     ],
 )
 def test_what_cannot_be_swept_is_one_line(tmp_path: Path, cli: Cli, toml: str, arguments: list[str], line: str) -> None:

@@ -100,7 +100,7 @@ def test_without_a_control_run_it_is_gone_but_unconfirmed(world: World) -> None:
     world.test("2.0.0")
     outcome = world.check()
     assert (outcome.judgement.verdict, outcome.event) == (Verdict.GONE, Event.GONE_UNCONFIRMED)
-    assert "no other release" in outcome.reason
+    assert "no older release" in outcome.reason
 
 
 @pytest.mark.parametrize("source", ["raise MemoryError\n", IN_TIME, "def answer():\n    return 'maybe'\n", None])
@@ -154,6 +154,7 @@ def test_a_release_that_cannot_be_installed_is_blocked_with_the_installers_reaso
     world.test("9.9.9")
     outcome = world.run()
     assert (outcome.judgement.verdict, outcome.event) == (Verdict.BLOCKED, Event.NOT_JUDGED)
+    assert outcome.reason.startswith("No solution found when resolving dependencies: Because ")
     assert "thing==9.9.9" in outcome.reason
     assert not (world.root / "findings" / "evidence").exists()
 

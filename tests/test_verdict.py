@@ -61,6 +61,41 @@ def test_half_a_run_is_no_proof_of_a_fix() -> None:
     assert judge_one(asks, hung).verdict is Verdict.GONE
 
 
+@pytest.mark.parametrize("exit", [1, 3, "SIGSEGV", "SIGKILL"])
+def test_a_run_that_failed_is_gone_only_if_the_signature_asks_for_that_end(exit: int | str) -> None:
+    shows, gone = Matcher(stdout="^LATE$"), Matcher(stdout="^in time$")
+    crashed = run("in time\n", exit=exit)
+    judgement = judge_one(Signature(reproduces=shows, gone=gone), crashed)
+    assert judgement.verdict is Verdict.DRIFTED
+    assert judgement.reason == f"gone holds, but for how it ended; exit {exit}"
+    for asked in (Matcher(exit=exit, stdout="^in time$"), Matcher(exit=NONZERO, stdout="^in time$")):
+        assert judge_one(Signature(reproduces=shows, gone=asked), crashed).verdict is Verdict.GONE
+    assert (
+        judge_one(Signature(control=Matcher(exit=exit), reproduces=shows, gone=gone), crashed).verdict is Verdict.GONE
+    )
+
+
+@pytest.mark.parametrize(
+    ("reproduces", "verdict"),
+    [
+        (Matcher(stdout="^LATE$"), Verdict.BROKEN),
+        (Matcher(output="^LATE$"), Verdict.BROKEN),
+        (Matcher(stdout="^LATE$", exit=1), Verdict.GONE),
+        (Matcher(stderr="^LATE$"), Verdict.GONE),
+    ],
+)
+def test_what_was_cut_may_have_shown_it(reproduces: Matcher, verdict: Verdict) -> None:
+    signature = Signature(reproduces=reproduces, gone=Matcher(exit=0, stdout="^in time$"))
+    judgement = judge_one(signature, run("head\nin time\n", cut=5))
+    assert judgement.verdict is verdict
+    assert ("was cut" in judgement.reason) is (verdict is Verdict.BROKEN)
+
+
+def test_a_reason_does_nothing_to_a_terminal() -> None:
+    judgement = judge_one(SIGNATURE, run("guest started\n", exit=1, stderr="\x1b[2JError: \x07 \u202e\n"))
+    assert judgement.reason.endswith(r"exit 1: \x1b[2JError: \x07 \u202e")
+
+
 def test_a_hang_that_the_signature_asks_for_reproduces() -> None:
     hangs = Signature(reproduces=Matcher(exit=TIMEOUT), gone=Matcher(exit=0, stdout="done"))
     assert judge_one(hangs, run("", exit=TIMEOUT)).verdict is Verdict.REPRODUCES
