@@ -44,15 +44,17 @@ from servers.sandbox.modules import SDK_VERSION, can_spawn, compiling_alone, loa
 from servers.sandbox.paths import WORKSPACE
 from servers.sandbox.wasm import NotAModule
 from servers.sandbox.workspace import Workspace
+from servers.workarounds import workaround
 
 ENV = {
     "PYTHONPATH": f"{FOLDER}/site",
     "PYTHONUTF8": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
     "HOME": WORKSPACE,
     "TMPDIR": "/tmp",
     "LANG": "C.UTF-8",
 }
+if workaround("F-173"):
+    ENV["PYTHONDONTWRITEBYTECODE"] = "1"  # compiled code would be taken for that of a file written anew since
 
 
 class Server:

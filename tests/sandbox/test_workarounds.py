@@ -9,7 +9,7 @@ from mcp import MCPError
 
 from tests.sandbox.harness import Shared, sandbox, shared, tool, wire
 
-TOGETHER = "F-043,F-045,F-066,F-069,F-077"
+TOGETHER = "F-043,F-045,F-066,F-069,F-077,F-173"
 LOOP = "while True: pass"
 COUNT = """
 import time
@@ -39,6 +39,14 @@ def test_f_045_an_exit_code_above_255_is_told(server: tuple[Shared, bool], leave
     ran = one.python(leave)
     assert (ran["exit_code"], ran["exit_code_is_exact"]) == ((256, True) if holds else (0, False))
     assert not [entry for entry in one.answer("list_sandbox_dir")["entries"] if entry["name"].startswith(".exit")]
+
+
+def test_f_173_a_module_that_is_written_anew_is_what_runs(server: tuple[Shared, bool]) -> None:
+    one, holds = server
+    for number in (1, 2):
+        one.answer("write_sandbox_file", path="corrected.py", content=f"X = {number}")
+        ran = one.python("import corrected; print(corrected.X)")
+    assert ran["stdout"] == ("2\n" if holds else "1\n")
 
 
 def test_f_066_a_file_does_not_take_a_folders_place(server: tuple[Shared, bool]) -> None:
