@@ -13,7 +13,7 @@ from feedback_ledger.model import Evidence
 
 def current_captures(book: Ledger, record: Record) -> tuple[dict[str | None, Evidence], bool]:
     """The evidence of the reproducer as it is now, by release, and whether there is some of an earlier state of it."""
-    stored = book.store.read_all(record.stem)
+    stored = book.store.read_all(record.stem, record.finding.target)
     current = current_of(record, stored)
     return current, len(current) < len(stored)
 

@@ -64,11 +64,10 @@ class _Parser(argparse.ArgumentParser):
 def _with_default(argv: list[str]) -> list[str]:
     """No command means `build`. Raises UsageError for one that there is not."""
     _, words = _common().parse_known_args(argv)
-    command = next((word for word in words if not word.startswith("-")), None)
-    if command is None:
-        return argv if {"-h", "--help"} & {*words} else ["build", *argv]
-    if command not in COMMANDS:
-        raise UsageError(f"{_PROGRAM}: no command {command}; --help lists them")
+    if not words or (words[0].startswith("-") and words[0] not in ("-h", "--help")):
+        return ["build", *argv]
+    if words[0] not in (*COMMANDS, "-h", "--help"):
+        raise UsageError(f"{_PROGRAM}: no command {words[0]}; --help lists them")
     return argv
 
 

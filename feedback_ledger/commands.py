@@ -71,7 +71,8 @@ def check(arguments: argparse.Namespace) -> int:
     _refuse_leaks_in_feedback(book)
     records = ledger.select(book, arguments.ids, arguments.target, arguments.shard)
     outcomes = _run(book, records, _options(arguments, write=False))
-    _print_check(book, outcomes, arguments.format)
+    with contextlib.suppress(BrokenPipeError):  # what was found is no other because a reader has gone
+        _print_check(book, outcomes, arguments.format)
     return _exit_code(outcomes, strict=arguments.strict)
 
 
@@ -144,7 +145,7 @@ def bisect(arguments: argparse.Namespace) -> int:
     record = ledger.select(book, [arguments.id])[0]
     over = sweeping.releases_of(book, [record], arguments.releases)[record.stem]
     with _session(book, Options(fresh=arguments.fresh, resume=True)) as session:
-        found = sweeping.bisect(session, record, over, thorough=arguments.thorough)
+        found = sweeping.bisect(session, book, record, over, thorough=arguments.thorough)
     print(bisection_text(found))
     return OK if found.is_confirmed else NEEDS_A_PERSON
 
@@ -212,8 +213,8 @@ def issue(arguments: argparse.Namespace) -> int:
         evidence, judgement = outcome.evidence, outcome.judgement
     if evidence is None or judgement.verdict is not Verdict.REPRODUCES:
         why = f" ({judgement.reason})" if judgement.reason else ""
-        judged = judgement.verdict not in (Verdict.BROKEN, Verdict.BLOCKED)
-        said = "does not reproduce" if judged else "could not be judged"
+        absent = judgement.verdict in (Verdict.GONE, Verdict.DRIFTED)
+        said = "does not reproduce" if absent else "could not be judged"
         print(
             f"{record.finding.id} {said} on {where}: {judgement.verdict}{why}; nothing to file",
             file=sys.stderr,

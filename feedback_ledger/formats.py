@@ -43,7 +43,7 @@ def as_junit(title: str, outcomes: Sequence[Outcome]) -> str:
     root = ET.Element("testsuites")
     root.append(suite)
     ET.indent(root)
-    return ET.tostring(root, encoding="unicode", xml_declaration=True)
+    return str(ET.tostring(root, encoding="us-ascii", xml_declaration=True), "ascii")
 
 
 def _junit_case(suite: ET.Element, outcome: Outcome) -> None:

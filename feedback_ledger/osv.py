@@ -35,7 +35,7 @@ class Source:
 def as_osv(sources: Iterable[Source]) -> str:
     """A JSON array with one OSV record for each public finding; the same findings give the same text."""
     records = [_record(source) for source in sources if source.finding.disclosure is Disclosure.PUBLIC]
-    return json.dumps(records, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(records, indent=2) + "\n"
 
 
 def _record(source: Source) -> dict[str, Any]:

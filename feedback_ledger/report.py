@@ -91,14 +91,14 @@ def summary_line(outcomes: Iterable[Outcome]) -> str:
 
 
 def as_json(title: str, outcomes: Sequence[Outcome]) -> str:
-    """The object of the contract, as one text."""
+    """The object of the contract, as one text: ASCII, which no encoding of a terminal or pipe can spoil."""
     counts = Counter(outcome.event.value for outcome in outcomes)
     said: dict[str, Any] = {
         "ledger": title,
         "findings": [_plain(outcome) for outcome in outcomes],
         "summary": {event.value: counts[event.value] for event in Event if counts[event.value]},
     }
-    return json.dumps(said, indent=2, ensure_ascii=False)
+    return json.dumps(said, indent=2)
 
 
 def _plain(outcome: Outcome) -> dict[str, Any]:

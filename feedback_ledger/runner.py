@@ -20,6 +20,7 @@ from feedback_ledger.errors import in_words
 from feedback_ledger.fixtures import Fixtures
 from feedback_ledger.loader import Record
 from feedback_ledger.model import Cut, Observation, Versions
+from feedback_ledger.ordering import is_same
 from feedback_ledger.packages import BadHeader, Wanted, wanted
 from feedback_ledger.processes import Ended, Job, NotRun, Supervisor
 from feedback_ledger.redact import Redactor
@@ -240,7 +241,9 @@ def _another_release(record: Record, target: Target, release: str | None) -> str
         return ""
     if target.ecosystem is Ecosystem.COMMAND and target.version_command:
         here = command_version(target.version_command)
-        return "" if here == release else f"needs {record.finding.target} {release}, found {here or 'no version'}"
+        if here is not None and is_same(here, release):
+            return ""
+        return f"needs {record.finding.target} {release}, found {here or 'no version'}"
     if release == target.release or _language(record, target) is target.ecosystem:
         return ""
     return f"nothing here can choose release {release} of {record.finding.target}"

@@ -25,7 +25,7 @@ from feedback_ledger.loader import Record
 from feedback_ledger.model import Evidence, Judgement
 from feedback_ledger.notes import Notes
 from feedback_ledger.options import Options
-from feedback_ledger.ordering import in_order, rank
+from feedback_ledger.ordering import in_order, is_older
 from feedback_ledger.outcome import Outcome
 from feedback_ledger.processes import Supervisor
 from feedback_ledger.runner import Capture, NotCaptured, Runner
@@ -69,11 +69,22 @@ class Session:
         """Runs each record on the releases that are due: the one asked for or tested, and its control where one is
         claimed to be fixed.
         """
-        return self.run_on([(record, release) for record in records for release in self._releases(record)])
+        pairs = [(record, release) for record in records for release in self._releases(record)]
+        return self._heard_out(self.run_on(pairs))
+
+    def _heard_out(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
+        """Runs anew what was quiet in too few runs, as only a run beside it has told how seldom the finding shows."""
+        seen: dict[str, dict[str | None, Evidence]] = {}
+        for one in outcomes:
+            if one.evidence is not None:
+                seen.setdefault(one.record.stem, {})[one.release] = one.evidence
+        quiet = [one for one in outcomes if too_quiet(one.judgement, rate_of(seen.get(one.record.stem, {})))]
+        again = iter(self.rerun([(one.record, one.release) for one in quiet]))
+        return [next(again) if one in quiet else one for one in outcomes]
 
     def run_on(self, pairs: Sequence[tuple[Record, str | None]], *, controls: bool = True) -> list[Outcome]:
         """Runs records on releases, side by side where they may be; the outcomes in the order of the pairs."""
-        known = {record.stem: self._ledger.store.read_all(record.stem) for record, _ in pairs}
+        known = {record.stem: self._ledger.store.read_all(record.stem, record.finding.target) for record, _ in pairs}
         current = {record.stem: current_of(record, known[record.stem]) for record, _ in pairs}
         due = [
             _Due(record, release, known[record.stem].get(release), current[record.stem], controls)
@@ -142,7 +153,7 @@ class Session:
             return None
         judgement = judge(record.finding, known)
         event, reason = event_on(record.finding, release, judgement)
-        if event is not Event.AS_RECORDED and not self._options.resume:
+        if not self._options.resume and (event is not Event.AS_RECORDED or too_quiet(judgement, rate_of(due.current))):
             return None
         return Outcome(record, release, judgement, event, reason, known.duration_s, known, known, known, fresh=False)
 
@@ -215,14 +226,15 @@ class Session:
         if known_bad is None:
             return outcome
         control = self._run_now(due, known_bad, None, supervisor, is_control=True)
-        seen, shown = outcome.evidence, control.evidence
-        if seen and shown and seen.reproducer_sha256 != shown.reproducer_sha256:
-            return replace(outcome, reason="the reproducer was edited before the control run, which so tells nothing")
+        shown = control.evidence
         current = {**due.current, known_bad: shown} if shown else due.current
         if too_quiet(outcome.judgement, rate_of(current)):  # only the control run has told how seldom it shows
             outcome = self._run_now(replace(due, current=current), outcome.release, outcome.stored, supervisor)
             if outcome.judgement.verdict is not Verdict.GONE:
                 return outcome
+        seen = outcome.evidence
+        if seen and shown and seen.reproducer_sha256 != shown.reproducer_sha256:
+            return replace(outcome, reason="the reproducer was edited beside the control run, which so tells nothing")
         event, reason = event_on(outcome.record.finding, outcome.release, outcome.judgement, control.judgement)
         return replace(
             outcome,
@@ -290,7 +302,7 @@ def control_release(record: Record, tested: str | None, current: Mapping[str | N
     """The last release before the tested one that the record or stored evidence knows to be affected: one that came
     later can't tell whether anything was fixed.
     """
-    before = [each for each in known_to_show(record, current) if tested is None or rank(each) < rank(tested)]
+    before = [each for each in known_to_show(record, current) if tested is None or is_older(each, tested)]
     return in_order(before)[-1] if before else None
 
 

@@ -29,13 +29,16 @@ class EvidenceStore:
         name = f"{target}-{release}" if release else target
         return self.root / "findings" / "evidence" / stem / f"{name}.yaml"
 
-    def read_all(self, stem: str) -> dict[str | None, Evidence]:
-        """Every release's evidence of one finding. A file that is no evidence raises BadLedger."""
+    def read_all(self, stem: str, target: str = "") -> dict[str | None, Evidence]:
+        """Every release's evidence of one finding; that of `target` where an earlier target of the record has the same
+        release. A file that is no evidence raises BadLedger.
+        """
         folder = self.root / "findings" / "evidence" / stem
         found: dict[str | None, Evidence] = {}
         for path in sorted(folder.glob("*.yaml")):
             evidence = read_evidence(path, str(path.relative_to(self.root)), self._memory)
-            found[evidence.release] = evidence
+            if evidence.target == target or evidence.release not in found:
+                found[evidence.release] = evidence
         return found
 
     def write(self, evidence: Evidence) -> Path:

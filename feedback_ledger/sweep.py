@@ -158,14 +158,15 @@ class Bisection:
         )
 
 
-def bisect(session: Session, record: Record, over: Sequence[str], *, thorough: bool) -> Bisection:
-    """Runs as few releases as it takes to name every change, one after the other; first those that the record names, as
-    what is known to have changed there must not be missed.
+def bisect(session: Session, book: Ledger, record: Record, over: Sequence[str], *, thorough: bool) -> Bisection:
+    """Runs as few releases as it takes to name every change, one after the other; first those where the record or
+    stored evidence has one, as what is known to have changed there must not be missed.
 
     What was run here before and has not changed is taken as it is, which is how an interrupted bisection goes on; the
     last release before a fix is run again unless it was run just now.
     """
-    named = [release for release in over if release in record.finding.recorded_releases]
+    ends = {end for s in spans(_verdicts(book, record, {})) for end in (s.introduced, s.last_affected, s.fixed)}
+    named = [release for release in over if release in ends or release in record.finding.recorded_releases]
     seen = dict(zip(named, session.run_on([(record, each) for each in named], controls=False), strict=True))
     lost: list[str] = []
     tried: set[str] = set()

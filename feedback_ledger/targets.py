@@ -73,7 +73,11 @@ class Requirement(Document):
     env: Variable | None = Field(default=None, description="the name of an environment variable")
     tcp: Place | None = Field(default=None, description="`host:port` that accepts a connection")
     platform: str | None = Field(default=None, description="the system's name, such as linux or darwin")
-    about: str = Field(default="", description="what it is, in a few words, for whoever lacks it")
+    about: str = Field(
+        default="",
+        repr=False,  # the text of a requirement is what a run depends on; other words for it call for no new run
+        description="what it is, in a few words, for whoever lacks it",
+    )
 
     @model_validator(mode="after")
     def _asks_for_something(self) -> Self:

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from feedback_ledger.fields import compiled
 from feedback_ledger.model import Evidence, Finding, Judgement, Matcher, Observation, Reproducer, Signature
-from feedback_ledger.ordering import is_affected, is_before_it
+from feedback_ledger.ordering import comes_later, is_affected
 from feedback_ledger.text import seen
 from feedback_ledger.vocabulary import NONZERO, OUTPUT_LIMIT, TIMEOUT, Event, Status, Verdict
 
@@ -144,11 +144,11 @@ def event_on(
 ) -> tuple[Event, str]:
     """The event of one release, and why.
 
-    Releases older than any affected one need not show it; on those that the record calls affected, a fixed finding
-    must.
+    A release of which the record says that it came, or came back, only later need not show it; on those that the
+    record calls affected, a fixed finding must.
     """
-    if release is not None and judgement.verdict is Verdict.GONE and is_before_it(finding, release):
-        return Event.AS_RECORDED, "older than any affected release"
+    if release is not None and judgement.verdict is Verdict.GONE and comes_later(finding, release):
+        return Event.AS_RECORDED, "the record says that it came later"
     if release is not None and finding.status is Status.FIXED and is_affected(finding, release):
         if judgement.verdict is Verdict.GONE:
             return Event.GONE_UNCONFIRMED, f"the record calls {release} affected"

@@ -58,7 +58,7 @@ def test_build_twice_and_nothing_differs(tmp_path: Path, cli: Cli, capsys: pytes
 
 def test_options_without_a_command_are_those_of_a_build(tmp_path: Path) -> None:
     finding(tmp_path, 1, "echo shown")
-    assert run_command(tmp_path, "--fresh").returncode == 0
+    assert run_command(tmp_path, "--fresh", "--jobs", "2").returncode == 0
     assert (tmp_path / "FEEDBACK.md").is_file()
     assert run_command(tmp_path, "--help").stdout.startswith("usage: feedback-ledger [-h]")
 

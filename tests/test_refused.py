@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -39,13 +41,26 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_reader_that_has_gone_is_no_matter(root: Path) -> None:
-    # the pipe has no reader any more when the command starts
+def without_reader(root: Path, *arguments: str) -> tuple[int, bytes]:
+    """How a command ends, and its standard error, when nobody reads its output any more from the start."""
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as stdout:
-        done = subprocess.run(command(root, "list"), stdout=stdout, stderr=subprocess.PIPE, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
+        asked = command(root, *arguments)
+        done = subprocess.run(asked, stdout=stdout, stderr=subprocess.PIPE, timeout=60, check=False)
+    return done.returncode, done.stderr
+
+
+def test_a_reader_that_has_gone_is_no_matter(root: Path) -> None:
+    assert without_reader(root, "list") == (0, b"")
+
+
+@pytest.mark.parametrize("count", [1, 80])
+def test_a_check_whose_reader_has_gone_ends_as_it_would_have(tmp_path: Path, count: int) -> None:
+    """However much of its report had been taken by then."""
+    for number in range(1, count + 1):
+        finding(tmp_path, number, "echo not shown", title="long " * 20)
+    assert without_reader(tmp_path, "check") == (1, b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -120,6 +135,18 @@ def test_a_header_that_is_wrong_is_one_readable_line(root: Path) -> None:
     assert outcome.reason.endswith(
         "header is wrong: Expected semicolon (after name with no version specifier) or end: no name"
     )
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_what_programs_read_does_not_depend_on_an_encoding(root: Path, encoding: str) -> None:
+    settings(root, 'title = "Caf\u00e9"\n[targets.thing]\n')
+    env = {"PYTHONIOENCODING": encoding}
+    said = json.loads(run_command(root, "check", "--format", "json", env=env).stdout)
+    assert said["ledger"] == "Caf\u00e9"
+    (suite,) = ET.fromstring(run_command(root, "check", "--format", "junit", env=env).stdout)
+    assert (suite.get("name"), suite[0].get("name")) == ("Caf\u00e9", "F-001: It is caf\u00e9 late")
+    (record,) = json.loads(run_command(root, "export", "--format", "osv", env=env).stdout)
+    assert record["summary"] == "It is caf\u00e9 late"
 
 
 def test_notes_of_what_was_built_and_run_may_be_anything(root: Path) -> None:
@@ -226,6 +253,11 @@ def test_an_issue_about_what_could_not_be_judged_does_not_say_that_it_is_gone(
     finding(root, 1, "exit 3", signature={"control": {"exit": 0}, "reproduces": {"stdout": "^shown"}})
     assert cli.main(["--root", str(root), "issue", "F-001"]) == 1
     assert capsys.readouterr().err.startswith("F-001 could not be judged on thing: broken (control does not hold")
+    count = root / "count"
+    now_and_then = f'echo x >> "{count}"; [ $(wc -l < "{count}") = 2 ] && echo shown || echo not shown'
+    finding(root, 1, now_and_then, runs=4, min_hits=2)
+    assert cli.main(["--root", str(root), "issue", "F-001"]) == 1
+    assert capsys.readouterr().err.startswith("F-001 could not be judged on thing: flaky (1/4 runs show it")
 
 
 def test_a_record_that_was_renamed_leaves_evidence_that_doctor_points_at(
