@@ -13,6 +13,7 @@ import anyio.to_thread
 from mcp.server import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.exceptions import HTTPException
+from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -108,15 +109,14 @@ def create_app(settings: Settings) -> ASGIApp:
 def _routed(server: EdgeServer, others: ASGIApp) -> ASGIApp:
     """MCP straight to the SDK, as the layers of a web framework have nothing to add to it; the rest to the others."""
 
+    async def sdk(scope: Scope, receive: Receive, send: Send) -> None:
+        await server.session_manager.handle_request(scope, receive, send)
+
+    mcp = ServerErrorMiddleware(sdk, handler=_failed)
+
     async def route(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] != MCP_PATH:
-            await others(scope, receive, send)
-            return
-        try:
-            await server.session_manager.handle_request(scope, receive, send)
-        except Exception as error:
-            log.exception("a request failed outside of the tools")
-            await (await _failed(Request(scope), error))(scope, receive, send)
+        is_mcp = scope["type"] == "http" and scope["path"] == MCP_PATH
+        await (mcp if is_mcp else others)(scope, receive, send)
 
     return route
 

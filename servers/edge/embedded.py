@@ -49,6 +49,7 @@ class Embedded:
         self._supervisor: subprocess.Popen[str] | None = None
         self._port: int | None = None  # once the supervisor's Postgres is ready
         self._starting = threading.Lock()
+        self._is_over = False
 
     def database(self) -> Database:
         """Where it is; another program's, if that is running one on the same data. Started if nobody does.
@@ -64,7 +65,8 @@ class Embedded:
         return Database("127.0.0.1", port, "postgres", _USER, password, Tls.DISABLE)
 
     def _own_port(self) -> int | None:
-        return self._port if self._supervisor and self._supervisor.poll() is None else None
+        supervisor, port = self._supervisor, self._port  # which another thread may be about to end
+        return port if supervisor and supervisor.poll() is None else None
 
     def _start(self, folder: Path, password: str) -> int:
         if not self._starting.acquire(blocking=False):
@@ -75,7 +77,9 @@ class Embedded:
             self._starting.release()
 
     def _supervised(self, folder: Path, password: str) -> int:
-        self.stop()
+        self._end()
+        if self._is_over:
+            raise outages.starting()
         port = _free_port()
         self._supervisor = subprocess.Popen(
             [*_SUPERVISOR, "--port", str(port), "--keep", str(folder / "cluster"), "--with-stdin"],
@@ -96,13 +100,17 @@ class Embedded:
         if first == f"ready on 127.0.0.1:{port}":
             self._port = port
             return port
-        self.stop()
+        self._end()
         if others := _running(folder):  # another program was faster
             return others
         raise _failed(first.removeprefix("servers.postgres: ") or "it said nothing")
 
     def stop(self) -> None:
-        """Lets it end in good order; returns when it has."""
+        """Lets it end in good order, for good; returns when it has."""
+        self._is_over = True
+        self._end()
+
+    def _end(self) -> None:
         supervisor, self._supervisor, self._port = self._supervisor, None, None
         if supervisor is None:
             return
@@ -134,10 +142,10 @@ def _password(folder: Path) -> str:
     folder.mkdir(mode=0o711 if folder == _ROOTS else 0o700, parents=True, exist_ok=True)
     file = folder / "password"
     if not file.exists():
-        fresh = folder / f"password-{os.getpid()}"
-        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as writing:
+        fresh = folder / f"password-{secrets.token_hex(8)}"
+        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as writing:
             writing.write(secrets.token_urlsafe(32))
-        with contextlib.suppress(FileExistsError):  # another program was faster; its password it is
+        with contextlib.suppress(FileExistsError):  # another one was faster; its password it is
             os.link(fresh, file)
         fresh.unlink()
     return file.read_text()

@@ -10,9 +10,10 @@ STALL_S = 30.0
 
 
 class Connection(H11Protocol):
-    """One that ends after STALL_S, at most twice that, in which it is the caller's turn and nothing comes."""
+    """One that ends after STALL_S, at most twice that, in which it is the caller's turn and nothing comes or goes."""
 
-    _seen: RequestResponseCycle | None = None  # the request at the last look
+    # At the last look: the request, and how much of what was written is still to be read. None: it was our turn.
+    _seen: tuple[RequestResponseCycle | None, int] | None = (None, 0)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begins to look."""
@@ -26,8 +27,9 @@ class Connection(H11Protocol):
 
     def _look(self) -> None:
         is_our_turn = self.cycle is not None and not self.cycle.response_started
-        if self.cycle is self._seen and not is_our_turn:
+        now = None if is_our_turn else (self.cycle, self.transport.get_write_buffer_size())
+        if now is not None and now == self._seen:
             self.transport.abort()  # to close would be to wait until what was written is read
             return
-        self._seen = self.cycle
+        self._seen = now
         self._next_look = self.loop.call_later(STALL_S, self._look)

@@ -61,7 +61,7 @@ class Programs:
 
         The event tells whether it came to that. Here, too, a guest may go on burning a core.
         """
-        over, before = asyncio.Event(), set(self._running)
+        over, before, outer = asyncio.Event(), set(self._running), self._over
 
         async def end(after_s: float) -> None:
             await asyncio.sleep(after_s)
@@ -73,7 +73,7 @@ class Programs:
         try:
             yield over
         finally:
-            self._over = asyncio.Event()
+            self._over = outer
             if ending is not None:
                 ending.cancel()
 
@@ -112,13 +112,13 @@ class Programs:
         except WasmerError as error:
             ended = Exit(None, _trap(str(error)))
         finally:
-            self._running.discard(process)
             late: set[asyncio.Future[Any]] = {talking, hearing}
             while late:  # one that it left behind may hold its pipes open, until we are told to end it
                 told_to_end = process in self._ended
                 _, late = await asyncio.wait(late, timeout=CLOSING_S)
                 if told_to_end:
                     break
+            self._running.discard(process)
             for task in late:
                 task.cancel()
         said = None if talking in late else _said(talking)

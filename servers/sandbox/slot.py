@@ -210,13 +210,13 @@ class Slot:
         """Decides what becomes of the workspace and of the worker after a command."""
         if execution.ended is None or execution.usage.over:
             return Fate(Files.RESTORED, self._keeper.journal.links), self._keeper.replace()
-        if execution.outcome is Outcome.TIMED_OUT:
+        if execution.outcome is Outcome.TIMED_OUT or execution.ended.may_burn:
             carried = await self._carry(worker)
             # One in a pure loop burns a core until its process ends; nothing tells from here whether this one does.
             afterwards = self._keeper.replace() if workaround("F-044") else None
             files = Files.RESTORED if carried is None else Files.KEPT
             return Fate(files, self._keeper.journal.links if afterwards else ()), afterwards
-        if command in self._keeper.spawning or (execution.ended.may_burn and workaround("F-044")):
+        if command in self._keeper.spawning:
             return Fate(Files.KEPT), self._note(worker, replace=True)
         nothing = execution.usage.files == 0 and self._keeper.journal.is_empty
         return Fate(Files.KEPT), None if nothing else self._note(worker)

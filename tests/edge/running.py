@@ -146,6 +146,7 @@ def in_process(settings: Settings, app: ASGIApp | None = None) -> Iterator[str]:
             host=settings.host,
             port=settings.port,
             http=Connection,
+            ws="none",
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=5,

@@ -11,6 +11,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from servers.edge import embedded
+from servers.edge.outages import Outage
 from tests.edge.running import ROOT, ask, environment, free_port, program, until
 
 
@@ -64,6 +68,27 @@ def test_from_nothing_over_a_kill_to_a_stop(tmp_path: Path) -> None:
     done = prune(env, "prune")
     assert (done.returncode, json.loads(done.stdout)) == (0, {"days": 7, "deleted": 0}), done.stderr
     assert postgres_of(folder) == 0
+
+
+def test_two_callers_make_one_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    link, others = os.link, list[str]()
+
+    def later(*paths: Path) -> None:
+        monkeypatch.undo()
+        others.append(embedded._password(tmp_path))
+        link(*paths)
+
+    monkeypatch.setattr(os, "link", later)
+    assert [embedded._password(tmp_path)] == others == [(tmp_path / "password").read_text()]
+    assert len(others[0]) > 30 and len(list(tmp_path.iterdir())) == 1
+
+
+def test_once_stopped_it_is_not_started_for_a_call_that_is_late(tmp_path: Path) -> None:
+    one = embedded.Embedded(tmp_path)
+    one.stop()
+    with pytest.raises(Outage, match="starting or stopping"):
+        one.database()
+    assert postgres_of(tmp_path) == 0
 
 
 def parent_of(process: int) -> int:

@@ -7,12 +7,16 @@ import json
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
 import pytest
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.types import Receive, Send
+from starlette.types import Scope as AsgiScope
 
 from servers.edge import guards, patience
 from servers.edge.settings import Database, Scope, Token
@@ -141,7 +145,9 @@ def test_a_caller_who_does_nothing_is_hung_up_on(database: Database, monkeypatch
                         pass
 
 
-def test_an_answer_that_nobody_reads_is_dropped(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+@contextlib.contextmanager
+def reading_a_long_answer(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+    """Of more than 16,000,000 bytes, as each note has 80,000 and is there twice."""
     settings = settings_for(database)
     with in_process(settings) as url:
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
@@ -150,16 +156,47 @@ def test_an_answer_that_nobody_reads_is_dropped(database: Database, monkeypatch:
                 http.post(f"{url}/mcp", json=tool_call("store_echo", {"text": "🎉" * 20_000}))
         monkeypatch.setattr(patience, "STALL_S", 0.3)
         body = json.dumps(tool_call("list_echoes", {"limit": 100}))
-        with socket.create_connection(("127.0.0.1", settings.port), 10) as lazy:
+        with socket.socket() as reader:
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 100_000)
+            reader.settimeout(10)
+            reader.connect(("127.0.0.1", settings.port))
             head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
             head += "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-            lazy.sendall(f"{head}\r\n{body}".encode())
-            read = len(lazy.recv(1000))
-            time.sleep(2)
-            with contextlib.suppress(ConnectionResetError):
-                while more := len(lazy.recv(1_000_000)):
-                    read += more
-        assert read < 16_000_000  # each note has 80,000 bytes, and is there twice
+            reader.sendall(f"{head}\r\n{body}".encode())
+            yield reader
+
+
+def test_an_answer_that_nobody_reads_is_dropped(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    with reading_a_long_answer(database, monkeypatch) as lazy:
+        read = len(lazy.recv(1000))
+        time.sleep(2)
+        with contextlib.suppress(ConnectionResetError):
+            while more := len(lazy.recv(1_000_000)):
+                read += more
+    assert read < 16_000_000
+
+
+def test_an_answer_that_is_read_slowly_is_not_dropped(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    with reading_a_long_answer(database, monkeypatch) as slow:
+        read = 0
+        while more := len(slow.recv(200_000)):
+            read += more
+            time.sleep(0.02)
+    assert read > 16_000_000
+
+
+def test_who_has_waited_for_long_may_think_for_a_while() -> None:
+    ended: list[bool] = []
+    transport = SimpleNamespace(abort=lambda: ended.append(True), get_write_buffer_size=lambda: 0)
+    request = SimpleNamespace(response_started=False)
+    one: Any = SimpleNamespace(cycle=request, transport=transport, _seen=None, _look=None)
+    one.loop = SimpleNamespace(call_later=lambda *_: None)
+    patience.Connection._look(one)
+    request.response_started = True  # only now, after a call of almost STALL_S
+    patience.Connection._look(one)
+    assert not ended
+    patience.Connection._look(one)
+    assert ended
 
 
 def test_a_call_that_takes_long_is_not_hung_up_on(
@@ -193,6 +230,20 @@ def test_a_failure_outside_of_the_tools_is_an_answer_too(
             assert "secret" not in answer.text
         monkeypatch.undo()
         assert post(url, LIST).status_code == 200
+
+
+def test_a_failure_in_the_middle_of_an_answer_ends_it(
+    database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def broken(_: object, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"9")]})
+        raise RuntimeError("it broke")
+
+    with in_process(settings_for(database)) as url:
+        monkeypatch.setattr(StreamableHTTPSessionManager, "handle_request", broken)
+        with pytest.raises(httpx2.TransportError):
+            post(url, LIST)
+    assert "it broke" in caplog.text and "ASGI message" not in caplog.text
 
 
 def test_no_text_of_a_caller_looks_like_a_record_of_the_log(database: Database, tmp_path: Path) -> None:

@@ -1,14 +1,16 @@
 """What everyday work runs into, and whether an answer lets a model go on without guessing."""
 
 import asyncio
-from collections.abc import Iterator
+import contextlib
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, cast
 
 import psutil
 import pytest
-from wasmer_sdk import SandboxFileSystem, WasmerError
+from wasmer_sdk import Process, SandboxFileSystem, WasmerError
 
 from servers.sandbox.messages import Changed, Setup, Synced
+from servers.sandbox.programs import Exit, Programs
 from servers.sandbox.workspace import Workspace
 from tests.sandbox.harness import Shared, shared, within
 
@@ -59,6 +61,13 @@ def test_input_that_is_not_there_is_the_programs_error(server: Shared) -> None:
     assert error.endswith("    return input()\n           ^^^^^^^\nEOFError: EOF when reading a line\n")
 
 
+def test_an_excepthook_that_fails_hides_nothing(server: Shared) -> None:
+    ran = server.python("import sys\ndef hook(*_):\n    raise ValueError('hook')\nsys.excepthook = hook\n1 / 0")
+    assert ran["exit_code"] == 1 and ran["stderr"].startswith("Error in sys.excepthook:\n")
+    assert "ZeroDivisionError" in ran["stderr"] and ran["stderr"].endswith("ValueError: hook\n")
+    assert "start.py" not in ran["stderr"]
+
+
 def test_an_archive_of_python_runs(server: Shared) -> None:
     server.answer("write_sandbox_file", path="app/__main__.py", content="import sys\nprint(__name__, sys.argv)\n")
     server.answer("run_command", command="python", args=["-m", "zipapp", "app"])
@@ -82,12 +91,46 @@ def test_output_that_is_cut_says_so_in_words(server: Shared) -> None:
             'Map { "k" => { v: 1 } } Set { 1 } Uint8Array [ 0, 0 ]',
         ),
         ("new Date(0), /x/g, Object.create(null), Promise.resolve()", "1970-01-01T00:00:00.000Z /x/g {} Promise {}"),
+        (
+            "[() => 1, function f() {}, class C {}], new Date(NaN)",
+            "[ [Function: (anonymous)], [Function: f], [Function: C] ] Invalid Date",
+        ),
+        (
+            "[[[[[[1], {}]]]]], {a: {b: {c: {d: {e: {f: 1}}}}}}",
+            "[ [ [ [ [ [Array], [Object] ] ] ] ] ] { a: { b: { c: { d: { e: [Object] } } } } }",
+        ),
+        (
+            "{a: {get b() { throw 1 }}, c: new Proxy({}, {get() { throw 1 }})}",
+            "{ a: [it throws when it is looked at], c: [it throws when it is looked at] }",
+        ),
         ("(() => { const o = new (class P { x = 1 }); o.self = o; return o })()", "P { x: 1, self: [Circular] }"),
     ],
 )
 def test_javascript_prints_what_is_in_an_object(server: Shared, value: str, printed: str) -> None:
     assert js(server, f"console.log({value})")["stdout"] == printed + "\n"
     assert js(server, f"console.error({value})")["stderr"] == printed + "\n"
+
+
+def test_javascript_prints_what_has_many_paths_through_it(server: Shared) -> None:
+    graph = "const all = [...Array(12)].map((_, id) => ({id})); for (const one of all) one.near = all;"
+    ran = js(
+        server,
+        f"{graph} console.log(all[0]); let list = null; for (let n = 0; n < 1e4; n++) list = {{list}};"
+        "console.log(list)",
+    )
+    assert ran["exit_code"] == 0 and ran["stdout"].startswith(
+        "{ id: 0, near: [ [Circular], { id: 1, near: [Circular] }"
+    )
+
+
+def test_javascript_leaves_every_name_to_the_program(server: Shared) -> None:
+    names = ("log", "text", "inspect", "evalScript", "loadFile", "name")
+    ran = js(server, f"console.log({{}}, {', '.join(f'typeof {name}' for name in names)})")
+    assert ran["stdout"] == "{}" + " undefined" * len(names) + "\n"
+    ran = js(
+        server, "const log = 1, text = 2, inspect = 3, setTimeout = 4; console.log({log, text, inspect, setTimeout})"
+    )
+    assert ran["stdout"] == "{ log: 1, text: 2, inspect: 3, setTimeout: 4 }\n"
 
 
 def test_javascript_prints_where_an_error_came_from(server: Shared) -> None:
@@ -102,6 +145,12 @@ def test_timeout_in_a_shell_ends_a_program_and_keeps_what_it_wrote(server: Share
     assert (ran["outcome"], ran["stdout"], ran["stderr"]) == ("exited", "begun\n124\n2\n0\n", "")
     server.run(server.server.quiet)
     assert server.python("print(open('made').read())")["stdout"] == "1\n"
+
+
+def test_timeout_in_a_shell_takes_its_options_in_every_form(server: Shared) -> None:
+    forms = ("-s KILL 0.3", "--signal KILL 0.3", "--kill-after 9 0.3", "--kill-after=9 0.3", "1.")
+    ran = sh(server, "".join(f"timeout {form} python -c 'while True: pass'; echo $?;" for form in forms), timeout=9)
+    assert (ran["outcome"], ran["stdout"]) == ("exited", "124\n" * len(forms))
 
 
 def test_timeout_in_a_shell_ends_a_script_that_waits_for_a_program(server: Shared) -> None:
@@ -132,6 +181,14 @@ def test_links_that_a_broken_limit_costs_are_named(server: Shared) -> None:
     server.python("import os\nopen('a', 'w').write('1')\nos.symlink('a', 'link')")
     ran = server.python("open('big', 'wb').write(bytes(60_000_000))")
     assert ran["files"] == "restored" and ran["note"].endswith("Links are lost: /workspace/link")
+    assert server.python("import os\nprint(os.listdir())")["stdout"] == "['a']\n"
+
+
+def test_links_that_a_timeout_in_a_shell_costs_are_named(server: Shared) -> None:
+    server.python("import os\nopen('a', 'w').write('1')\nos.symlink('a', 'link')")
+    ran = sh(server, "timeout 0.5 python -c 'while True: pass'; echo $?")
+    assert (ran["outcome"], ran["files"], ran["stdout"]) == ("exited", "kept", "124\n")
+    assert ran["note"] == "Links are lost: /workspace/link"
     assert server.python("import os\nprint(os.listdir())")["stdout"] == "['a']\n"
 
 
@@ -177,5 +234,42 @@ def test_files_are_read_some_at_a_time_and_told_in_order() -> None:
         assert changes == [Changed(f"/workspace/{name}", f"/workspace/{name}".encode()) for name in names[:-1]]
         assert isinstance(synced, Synced) and synced.unreadable == ("/workspace/link",)
         assert [type(message) for message in [again async for again in workspace.sync()]] == [Synced]
+
+    asyncio.run(asyncio.wait_for(look(), 10))
+
+
+class LeavesOneBehind:
+    """A program that ends at once, and of which something else goes on that holds its pipes open."""
+
+    stdin = None
+
+    def __init__(self) -> None:
+        self.stdout = self.stderr = self
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        await asyncio.Event().wait()
+        yield b""
+
+    async def wait(self) -> Any:
+        return type("Status", (), {"exit_code": 3})
+
+    async def kill(self) -> None:
+        raise WasmerError("it has ended", "PROCESS_ERROR")
+
+
+@pytest.mark.parametrize("limited", [True, False])
+def test_what_a_program_leaves_behind_can_be_ended(limited: bool) -> None:
+    async def look() -> None:
+        programs = Programs()
+
+        async def emit(*_: object) -> None: ...
+
+        async with programs.limited(0.1) if limited else contextlib.nullcontext():
+            serving = asyncio.create_task(programs.serve(cast(Process, LeavesOneBehind()), b"", emit))
+            if not limited:
+                await asyncio.sleep(0.1)
+                await programs.stop()
+            assert await serving == Exit(3)
+        assert programs.ended_early
 
     asyncio.run(asyncio.wait_for(look(), 10))

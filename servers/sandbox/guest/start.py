@@ -53,7 +53,12 @@ def show(error):
         above = above.tb_next
     error = error.with_traceback(trace)
     if sys.excepthook is not sys.__excepthook__:
-        sys.excepthook(type(error), error, trace)
+        try:
+            sys.excepthook(type(error), error, trace)
+        except Exception as broken:
+            sys.excepthook = sys.__excepthook__
+            print("Error in sys.excepthook:", file=sys.stderr)
+            show(broken)
         return
     try:
         show_with_source(error)

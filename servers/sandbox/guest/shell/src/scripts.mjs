@@ -234,9 +234,10 @@ export class Scripts {
 /** How long `timeout` is asked to wait; for ever, if it is not asked rightly, which it then says itself. */
 function timeoutMs(args) {
   const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+  const valued = ["-k", "--kill-after", "-s", "--signal"];
   let at = 0;
-  for (; args[at]?.startsWith("-"); at += 1) if (args[at] === "-k" || args[at] === "-s") at += 1;
-  const [, amount, unit] = /^([0-9]*\.?[0-9]+)([smhd]?)$/.exec(args[at] ?? "") ?? [];
+  for (; args[at]?.startsWith("-"); at += 1) if (valued.includes(args[at])) at += 1;
+  const [, amount, unit] = /^([0-9]+\.?[0-9]*)([smhd]?)$/.exec(args[at] ?? "") ?? [];
   return Number(amount) > 0 ? Number(amount) * units[unit || "s"] : Number.POSITIVE_INFINITY;
 }
 
