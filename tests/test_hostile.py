@@ -8,6 +8,7 @@ import hashlib
 import os
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -671,3 +672,13 @@ def test_unwritable_folders_are_removed_by_somebody_who_is_not_root() -> None:
         assert stat.S_IMODE(kept.stat().st_mode) == 0o640
     finally:
         shutil.rmtree(base, ignore_errors=True)
+
+
+@pytest.mark.parametrize(("limit_s", "over"), [(0.5, "time"), (60.0, None)])
+def test_a_program_that_ended_before_anybody_looked_is_held_to_its_limit(limit_s: float, over: str | None) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        job = supervise._Job(pid=0, wake=theirs.fileno(), control=ours)
+        job.status = 0
+        request = {"limit_s": limit_s, "grace_s": 0.0, "most_bytes": 1}
+        assert supervise._watch(job, request, [], started=time.monotonic() - 1.0) == over
