@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import socket
 import threading
@@ -18,9 +19,9 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from servers.edge import guards, patience
+from servers.edge import app, guards, patience
 from servers.edge.settings import Database, Scope, Token
-from servers.edge.tools import Desk
+from servers.edge.tools import Desk, EdgeServer
 from tests.edge.running import (
     ERAS,
     Postgres,
@@ -298,3 +299,18 @@ def test_the_job_does_not_exist_for_strangers_without_a_token(database: Database
         assert httpx2.post(f"{url}/jobs/prune").json() == {"days": 7, "deleted": 0}
     with in_process(replace(settings_for(database), host="0.0.0.0")) as url:
         assert httpx2.post(f"{url}/jobs/prune").status_code == 404
+
+
+@pytest.mark.parametrize("sdk", [None, "opentelemetry.sdk"])
+def test_spans_are_made_where_somebody_may_collect_them(monkeypatch: pytest.MonkeyPatch, sdk: str | None) -> None:
+    made = list[EdgeServer]()
+
+    class Kept(EdgeServer):
+        def __init__(self, *args: Any, **settings: Any) -> None:
+            super().__init__(*args, **settings)
+            made.append(self)
+
+    monkeypatch.setattr(app, "EdgeServer", Kept)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: sdk if name == "opentelemetry.sdk" else None)
+    app.create_app(settings_for(None))
+    assert bool(made[0].middleware) is (sdk is not None)
